@@ -1,0 +1,35 @@
+"""One error type for everything a person has to act on, and the exit codes of SPEC 9."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What `reportgen build` tells its caller."""
+
+    DONE = 0
+    DETECTOR_FAILED = 1
+    USAGE = 2
+    NO_INPUT = 3
+    SCORE_REACHED = 4
+    INTERRUPTED = 130
+
+
+class ReportgenError(Exception):
+    """A problem that a person can mend: where it is, what is wrong, what to do next.
+
+    `where` is a path, a `path:line`, a flag or a settings key; `what` a clause without a full stop;
+    `next_step` an instruction. All three are shown; `exit_code` is what the command ends with.
+    """
+
+    def __init__(self, where: str, what: str, next_step: str = "", exit_code: int = ExitCode.USAGE) -> None:
+        self.where = where
+        self.what = what
+        self.next_step = next_step
+        self.exit_code = int(exit_code)
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.what}" if self.where else self.what
+        return f"{text}. {self.next_step}" if self.next_step else text

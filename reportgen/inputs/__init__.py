@@ -1,0 +1,1 @@
+"""From files to rows, with an account of every line."""

@@ -1,0 +1,161 @@
+"""Who is who: one way to clean a name, everywhere (SPEC 2, "Names"), and one registry of every spelling seen.
+
+Identity is settled here, on the raw text, before anything is redacted; what leaves this room for a disk is a number
+for each spelling and a text that is safe to show.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from reportgen.redact import find_secrets, redact
+
+Kind = Literal["agent", "pipeline", "run"]
+
+UNATTRIBUTED = "(unattributed)"
+UNASSIGNED = "(unassigned)"
+ALL_PIPELINES = "(all pipelines)"
+
+#: Words that say "nothing here" wherever an agent, a pipeline or a run id is expected.
+MISSING_WORDS = frozenset({"", "unknown", "default", "none", "null", "n/a"})
+#: Chat roles are not agents: a producer that logs `role` has not named who worked.
+CHAT_ROLES = frozenset({"user", "assistant", "system", "tool", "developer"})
+
+_PAIRS = ("**", "__", "~~", "*", "_", "`", "~")
+_LINK = re.compile(r"^!?\[([^\]]*)\]\([^)]*\)$")
+
+
+def squeeze(text: str) -> str:
+    """Trim, turn every run of white space into one blank, drop NUL, replace lone surrogates, and compose to NFC."""
+    text = text.replace("\x00", "")
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if not text.isascii() else text
+    return unicodedata.normalize("NFC", " ".join(text.split()))
+
+
+@lru_cache(maxsize=65536)
+def clean_name(text: str) -> str:
+    """Return the name without Markdown decoration, a leading `@` or odd white space: `**@Writer** ` gives `Writer`."""
+    name = squeeze(text)
+    while True:
+        before = name
+        for mark in _PAIRS:
+            inner = name[len(mark) : len(name) - len(mark)]
+            if len(name) > 2 * len(mark) and name.startswith(mark) and name.endswith(mark) and inner.strip(mark[0]):
+                name = inner.strip()
+        if link := _LINK.match(name):
+            name = link.group(1).strip()
+        name = name.removeprefix("@").strip()
+        if name == before:
+            return "" if name and not name.strip("*_`~@ ") else name
+
+
+def fold(name: str) -> str:
+    """Return the form in which two names are compared: Unicode case folding, composed again."""
+    return unicodedata.normalize("NFC", name.casefold())
+
+
+def is_missing(kind: Kind, name: str) -> bool:
+    """Say whether a cleaned name stands for "none given" (SPEC 2): a sentinel word, or a chat role as an agent."""
+    folded = fold(name)
+    return folded in MISSING_WORDS or (kind == "agent" and folded in CHAT_ROLES)
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """One way a name was written. `spelling` and `key` are safe to show and to store; `key_hash` is of the raw key."""
+
+    spelling_no: int
+    key_no: int
+    kind: Kind
+    spelling: str
+    key: str
+    key_hash: str
+    #: Place of the raw spelling among all, by code point: the tie-break of "the most frequent spelling".
+    code_point_rank: int
+
+
+class Names:
+    """Every agent, pipeline and run named by any input, numbered as it is met.
+
+    `agent`, `pipeline` and `run` take raw text and return a spelling number, or None where the text names nobody.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[Kind, str], int | None] = {}
+        self._spellings: list[tuple[Kind, str, str]] = []
+        self._by_spelling: dict[tuple[Kind, str], int] = {}
+
+    def agent(self, raw: str | None) -> int | None:
+        """Return the number of this spelling of an agent's name, or None for the bucket `(unattributed)`."""
+        return self._number("agent", raw)
+
+    def pipeline(self, raw: str | None) -> int | None:
+        """Return the number of this spelling of a pipeline's name, or None where no pipeline is named."""
+        return self._number("pipeline", raw)
+
+    def run(self, raw: str | None) -> int | None:
+        """Return the number of this run id (compared exactly, after white space and NFC), or None where there is none."""
+        return self._number("run", raw)
+
+    def _number(self, kind: Kind, raw: str | None) -> int | None:
+        if raw is None:
+            return None
+        known = (kind, raw)
+        if known in self._numbers:
+            return self._numbers[known]
+        cleaned = squeeze(raw) if kind == "run" else clean_name(raw)
+        number: int | None = None
+        if not is_missing(kind, cleaned):
+            spelled = (kind, cleaned)
+            number = self._by_spelling.get(spelled)
+            if number is None:
+                number = self._by_spelling[spelled] = len(self._spellings)
+                self._spellings.append((kind, cleaned, cleaned if kind == "run" else fold(cleaned)))
+        self._numbers[known] = number
+        return number
+
+    def rows(self, *, redacted: bool = True) -> list[Spelling]:
+        """Return every spelling met, in the order of its number, with redaction applied to what is shown.
+
+        A name that holds a secret or an e-mail address becomes `[e-mail 1]`, `[home 2]` …: numbered by its key in
+        code point order, so that two such names stay two, whatever the order of the lines.
+        """
+        shown = _shown_keys({(kind, key) for kind, _, key in self._spellings}) if redacted else {}
+        keys: dict[tuple[Kind, str], int] = {}
+        ranks = {entry: rank for rank, entry in enumerate(sorted({(k, s) for k, s, _ in self._spellings}))}
+        out = []
+        for number, (kind, spelling, key) in enumerate(self._spellings):
+            key_no = keys.setdefault((kind, key), len(keys))
+            safe = shown.get((kind, key))
+            digest = hashlib.sha256(f"{kind}\x1f{key}".encode("utf-8", "replace")).hexdigest()[:12]
+            out.append(Spelling(number, key_no, kind, safe or spelling, safe or key, digest, ranks[(kind, spelling)]))
+        return out
+
+
+def _shown_keys(keys: Iterable[tuple[Kind, str]]) -> dict[tuple[Kind, str], str]:
+    """Give each name with something secret in it a text of its own: `[e-mail 1]`, `ask [e-mail 2]`."""
+    shown: dict[tuple[Kind, str], str] = {}
+    counters: dict[str, int] = {}
+    numbers: dict[tuple[str, str], int] = {}
+    for kind, key in sorted(keys):
+        labels = find_secrets(key)
+        if not labels:
+            continue
+        if len(labels) == 1:
+            # One person is one number, whether named as an agent or in a run id.
+            secret = next(iter(labels))
+            label = secret[0]
+            if secret not in numbers:
+                counters[label] = numbers[secret] = counters.get(label, 0) + 1
+            number = numbers[secret]
+            shown[(kind, key)] = redact(key).replace(f"[{label}]", f"[{label} {number}]")
+        else:
+            counters["name"] = counters.get("name", 0) + 1
+            shown[(kind, key)] = f"[name {counters['name']}]"
+    return shown
