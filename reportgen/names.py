@@ -63,7 +63,11 @@ def fold(name: str) -> str:
 def is_missing(kind: Kind, name: str) -> bool:
     """Say whether a cleaned name stands for "none given" (SPEC 2): a sentinel word, or a chat role as an agent."""
     folded = fold(name)
-    return folded in MISSING_WORDS or (kind == "agent" and folded in CHAT_ROLES)
+    return (
+        folded in MISSING_WORDS
+        or (kind == "agent" and (folded in CHAT_ROLES or folded == UNATTRIBUTED))
+        or (kind == "pipeline" and folded in (UNASSIGNED, ALL_PIPELINES))
+    )
 
 
 @dataclass(frozen=True, slots=True)
