@@ -1,0 +1,132 @@
+"""One .sql file: TOML front matter in a leading block comment, and a body that is one SELECT.
+
+    /*---
+    title = "Runs that cost three times the usual"
+    [params.min_ratio]
+    default = 3.0
+    ---*/
+    select …
+
+The comment is part of the text that DuckDB gets, so its error lines are the file's lines.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Literal
+
+from reportgen.errors import ReportgenError
+
+Origin = Literal["built-in", "project"]
+
+_OPEN = "/*---"
+_CLOSE = "---*/"
+_ID = re.compile(r"^[a-z][a-z0-9_]*$")
+_TOML_LINE = re.compile(r"line (\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class SqlFile:
+    """One file: its id (the name without `.sql`), where it comes from, its front matter and its whole text."""
+
+    id: str
+    path: Path
+    #: How the file is named to people: `sql/detectors/cost_outlier.sql`.
+    name: str
+    origin: Origin
+    front: Mapping[str, Any]
+    text: str
+
+    def where(self, needle: str = "") -> str:
+        """Return `path:line`, of the first line that holds `needle` (a key of the front matter)."""
+        for number, line in enumerate(self.text.splitlines(), 1):
+            if needle and re.match(rf"\s*\[?[\w.]*\b{re.escape(needle)}\b", line):
+                return f"{self.name}:{number}"
+        return self.name
+
+    def problem(self, what: str, next_step: str = "", key: str = "") -> ReportgenError:
+        """Make an error about this file, placed at the line of `key` where it is named."""
+        return ReportgenError(self.where(key), what, next_step)
+
+
+def read_sql_file(path: Path, *, name: str, origin: Origin) -> SqlFile:
+    """Read one file. Raises ReportgenError with `path:line` for a bad name, broken front matter or a bare body."""
+    if not _ID.match(path.stem):
+        raise ReportgenError(name, "a SQL file's name is its id: small letters, digits and _", "Rename it.")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ReportgenError(name, f"not UTF-8 at byte {error.start}", "Save it as UTF-8.") from None
+    except OSError as error:
+        raise ReportgenError(name, f"can't be read ({error.strerror})", "Check its permissions.") from None
+    text = text.replace("\r\n", "\n")
+    front: dict[str, Any] = {}
+    if text.lstrip().startswith(_OPEN):
+        start = text.index(_OPEN)
+        end = text.find(_CLOSE, start)
+        if end < 0:
+            raise ReportgenError(f"{name}:1", f"front matter is opened with {_OPEN} and never closed", f"Add {_CLOSE}.")
+        head = text[start + len(_OPEN) : end]
+        if "/*" in head or "*/" in head:
+            line = 1 + text[: start + len(_OPEN)].count("\n") + _line_of(head, ("/*", "*/"))
+            raise ReportgenError(f"{name}:{line}", "front matter can't hold /* or */: SQL comments nest", "Reword it.")
+        try:
+            front = tomllib.loads(head, parse_float=Decimal)
+        except tomllib.TOMLDecodeError as error:
+            found = _TOML_LINE.search(str(error))
+            line = text[:start].count("\n") + (int(found.group(1)) if found else 1)
+            what = re.sub(r"\s*\(at .*\)", "", str(error))
+            raise ReportgenError(f"{name}:{line}", f"front matter is not TOML: {what}", "Mend this line.") from None
+    return SqlFile(path.stem, path, name, origin, front, text)
+
+
+def _line_of(text: str, needles: Sequence[str]) -> int:
+    return text[: min(text.index(n) for n in needles if n in text)].count("\n")
+
+
+def find_sql_files(folder: str, built_in: Path, project: Path | None) -> list[SqlFile]:
+    """Return the files of `sql/<folder>`, by id: a project's file of the same name replaces the built-in one."""
+    files: dict[str, SqlFile] = {}
+    places: list[tuple[Path, Origin]] = [(built_in, "built-in")]
+    if project is not None:
+        places.append((project, "project"))
+    for root, origin in places:
+        for path in sorted((root / folder).glob("*.sql")):
+            if path.name.startswith("."):
+                continue
+            file = read_sql_file(path, name=f"sql/{folder}/{path.name}", origin=origin)
+            files[file.id] = file
+    return [files[key] for key in sorted(files)]
+
+
+def near(word: str, words: Sequence[str]) -> str:
+    """Return `; did you mean 'x'?` where a known word is near, else an empty text."""
+    found = difflib.get_close_matches(word, list(words), n=1, cutoff=0.6)
+    return f"; did you mean '{found[0]}'?" if found else ""
+
+
+def check_keys(file: SqlFile, table: Mapping[str, Any], known: Mapping[str, type | tuple[type, ...]], at: str) -> None:
+    """Refuse a key that is not known (with the near one) or whose value is of another type."""
+    for key, value in table.items():
+        if key not in known:
+            raise file.problem(f"unknown key '{key}'{at}{near(key, list(known))}", "", key)
+        wanted = known[key]
+        if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is int):
+            names = wanted if isinstance(wanted, tuple) else (wanted,)
+            raise file.problem(f"'{key}'{at} must be {' or '.join(_TYPE_WORDS[t] for t in names)}", "", key)
+
+
+_TYPE_WORDS: dict[type, str] = {
+    str: "text in quotes",
+    int: "a whole number",
+    Decimal: "a decimal number",
+    bool: "true or false",
+    list: "a list",
+    dict: "a table",
+}

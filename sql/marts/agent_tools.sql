@@ -1,0 +1,35 @@
+/*---
+title = "Tools that agents use"
+doc = "One row per pipeline, agent and tool."
+---*/
+select
+    e.pipeline,
+    e.agent,
+    coalesce(e.tool_name, '(none)') as tool,
+    count(*) as events,
+    case
+        when
+            count(
+                case m.cost_measure
+                    when 'usd' then e.cost_usd
+                    when 'tokens' then e.total_tokens
+                    else 1
+                end
+            ) > 0
+            then cast(
+                coalesce(
+                    sum(
+                        case m.cost_measure
+                            when 'usd' then e.cost_usd
+                            when 'tokens' then cast(e.total_tokens as decimal(38, 12))
+                            else cast(1 as decimal(38, 12))
+                        end
+                    ),
+                    0
+                ) as decimal(38, 12)
+            )
+    end as cost
+from events as e
+inner join measures as m on e.pipeline = m.pipeline
+group by e.pipeline, e.agent, coalesce(e.tool_name, '(none)')
+order by e.pipeline, e.agent, events desc, tool
