@@ -149,18 +149,26 @@ _ASSIGN_HINTS = ("pass", "pwd", "token", "secret", "key", "credential")
 #: A value without quotes ends at white space, a quote, a comma, a semicolon, `&` or an angle bracket.
 _BARE = r"[^\s\"'`,;&<>]+"
 #: Values that say something about a secret rather than being one.
-_ORDINARY = frozenset(
+_ORDINARY_WORDS = (
     "a an and any are as at be but by can cannot changed config could does empty env expected expired false for from "
     "has have here hidden if in incorrect invalid is it its masked may missing must needed needs never new nil no none "
     "not null of ok on one optional or please protected redacted required reset revoked rotated see set should str "
     "string that the their there this to too true undefined unknown unset until using value via was were when will "
-    "with wrong you your".split()
+    "with wrong you your"
 )
+_ORDINARY = frozenset(_ORDINARY_WORDS.split())
 
 
 @lru_cache(maxsize=1)
 def _rules() -> tuple[tuple[str, tuple[str, ...], re.Pattern[str], Callable[[str], bool] | None], ...]:
     return tuple((label, hints, re.compile(pattern), check) for label, hints, pattern, check in _TABLE)
+
+
+@lru_cache(maxsize=1)
+def _any_hint() -> re.Pattern[str]:
+    """One quick look that lets most texts, which hold no secret at all, go."""
+    hints = {hint for _, hints, _, _ in _TABLE for hint in hints} | set(_ASSIGN_HINTS)
+    return re.compile("|".join(re.escape(hint) for hint in sorted(hints)))
 
 
 @lru_cache(maxsize=1)
@@ -175,8 +183,7 @@ def _assigned(text: str) -> Iterator[Span]:
     position = 0
     while match := assign.search(text, position):
         position = match.end()
-        label = match.lastgroup if match.lastgroup in ("password", "token", "key") else ""
-        label = next(name for name in ("password", "token", "key") if match[name]) if not label else label
+        label = next(name for name in ("password", "token", "key") if match[name])
         # A flag's value follows a blank: `--password hunter2`. Without the dashes it is a sentence.
         if match["flag"] and not _is_flag(text, match.start()):
             continue
@@ -240,6 +247,8 @@ def _is_value(value: str, label: str, match: re.Match[str]) -> bool:
 def _spans(text: str) -> list[Span]:
     """Return every secret in order; secrets that overlap become one, labelled by the first of them."""
     low = text.lower()
+    if not _any_hint().search(low):
+        return []
     found: list[Span] = []
     for label, hints, pattern, check in _rules():
         if any(hint in low for hint in hints):
@@ -270,7 +279,8 @@ def _replace(text: str, shown: Callable[[str, str], str]) -> str:
         spans = _spans(text)
         if not spans:
             break
-        parts, position = [], 0
+        parts: list[str] = []
+        position = 0
         for start, end, label in spans:
             parts += (text[position:start], shown(label, text[start:end]))
             position = end
