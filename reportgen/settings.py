@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import glob
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
+
+from reportgen import settings_table as table
+from reportgen import tomlfile
+from reportgen.errors import ReportgenError
+from reportgen.settings_file import TEACH, Problem, read_settings_text
+from reportgen.settings_values import near
+
+FILE_NAME = "reportgen.toml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,3 +61,164 @@ class Settings:
     def work(self) -> Path:
         """The hidden work folder, which may be deleted at any time."""
         return self.project / ".reportgen"
+
+
+def load_settings(project: Path, *, file: Path | None = None, flags: Mapping[str, object] | None = None) -> Settings:
+    """Read the project's settings file, lay the flags over it, and check both.
+
+    `file` (relative to the current directory) takes the place of `reportgen.toml` in the project; without either, the
+    defaults hold. `flags` are named as the fields of `Settings`; None and empty values are flags not given. Relative
+    paths in flags start at the current directory, those of the file at the project. Raises ReportgenError, exit 2,
+    that names every problem found at once; TypeError for a flag that does not exist.
+    """
+    home = _project(project)
+    source = _settings_file(home, file)
+    problems: list[Problem] = []
+    values: dict[str, Any] = {}
+    if source is not None:
+        shown = _shown(source, home, file)
+        values = read_settings_text(tomlfile.read_text(source, shown), shown, problems)
+    given = _read_flags(flags or {}, home, problems)
+    # A flag for one end of the period takes the place of the file's other way to say it.
+    for mine, other in (("since", "window"), ("window", "since")):
+        if mine in given and other not in given:
+            values.pop(other, None)
+    values.update(given)
+    for name, default in (("recommendations", "RECOMMENDATIONS.md"), ("site", "site")):
+        values[name] = Path(os.path.normpath(home / values.get(name, default)))
+    settings = Settings(project=home, file=source, **values)
+    problems = problems or list(_check(settings, given))
+    if problems:
+        raise _error(problems)
+    return settings
+
+
+def locate(settings: Settings, *keys: str) -> str:
+    """Return `reportgen.toml:12`, where that key or table is written, for a problem that is found only later.
+
+    `locate(settings, "detectors", "cost_outlier", "min_ratio")`. Without a file or the key: the best there is.
+    """
+    if settings.file is None:
+        return ".".join(keys)
+    name = _shown(settings.file, settings.project, None)
+    line = tomlfile.key_lines(tomlfile.read_text(settings.file, name)).get(keys)
+    return f"{name}:{line}" if line else name
+
+
+def _project(project: Path) -> Path:
+    try:
+        if Path(project).is_dir():
+            return Path(project).resolve()
+        what = "is a file, not a project directory" if Path(project).exists() else "no such directory"
+    except OSError as error:
+        what = f"can't be opened ({error.strerror})"
+    raise ReportgenError(
+        str(project), what, "Name the directory that holds the inputs; a glob for a flag stands in quotes."
+    )
+
+
+def _settings_file(home: Path, file: Path | None) -> Path | None:
+    if file is not None:
+        return Path(os.path.abspath(file))  # noqa: PTH100 - links stay as they are named
+    default = home / FILE_NAME
+    # A link that leads nowhere is a mistake to tell of, not a file that is absent.
+    return default if default.exists() or default.is_symlink() else None
+
+
+def _shown(source: Path, home: Path, given: Path | None) -> str:
+    return source.relative_to(home).as_posix() if source.is_relative_to(home) else str(given or source)
+
+
+# --- flags ----------------------------------------------------------------------------------------------------------
+
+_FLAGS = {s.field: (s.flag, s.reads) for s in table.SETTINGS if s.flag} | table.FLAG_ONLY
+_PATH_FLAGS = frozenset({"events", "feedback", "healing_log", "budget", "recommendations", "site"})
+
+
+def _read_flags(flags: Mapping[str, object], home: Path, problems: list[Problem]) -> dict[str, Any]:
+    given: dict[str, Any] = {}
+    for name, value in flags.items():
+        if name not in _FLAGS:
+            raise TypeError(f"unknown option {name!r}{near(name, _FLAGS)}")
+        if value is None or (isinstance(value, (tuple, list)) and not value):
+            continue
+        flag, reads = _FLAGS[name]
+        try:
+            given[name] = reads(value)
+        except ValueError as error:
+            problems.append(Problem(flag, str(error), "`reportgen build --help` shows an example."))
+            continue
+        if name in _PATH_FLAGS:
+            found = given[name]
+            given[name] = (
+                tuple(_from_here(p, home) for p in found) if isinstance(found, tuple) else _from_here(found, home)
+            )
+    return given
+
+
+def _from_here(path: str, home: Path) -> str:
+    """Return a path or glob of the current directory as one of the project, without following `..` or links in it."""
+    if Path(path).is_absolute():
+        return path
+    prefix = Path(os.path.relpath(Path.cwd().resolve(), home)).as_posix()
+    if prefix == ".":
+        return path
+    return f"{glob.escape(prefix) if any(c in path for c in '*?[') else prefix}/{path}"
+
+
+# --- both together --------------------------------------------------------------------------------------------------
+
+
+def _check(settings: Settings, given: Mapping[str, object]) -> Iterator[Problem]:
+    """Yield what is wrong with values that are fine one by one."""
+
+    def where(name: str) -> str:
+        if name in given or settings.file is None:
+            return _FLAGS[name][0]
+        setting = next(s for s in table.SETTINGS if s.field == name)
+        return locate(settings, setting.table, setting.key)
+
+    since = settings.since
+    if since and settings.window:
+        yield Problem(where("window"), "window and since both say where the period starts", "Give one of the two.")
+    for name, last in (("until", settings.until), ("as_of", settings.as_of)):
+        if since and last and since > last:
+            what = f"since ({since.isoformat()}) is after {name} ({last.isoformat(timespec='seconds')})"
+            yield Problem(where("since"), what, "Nothing lies between them: swap them, or leave one out.")
+    for name, path in (("site", settings.site), ("recommendations", settings.recommendations)):
+        if refusal := _refusal(name, path, settings):
+            yield Problem(where(name), *refusal)
+
+
+def _refusal(name: str, path: Path, settings: Settings) -> tuple[str, str] | None:
+    """Say why an output can't be there (what, next step), or None where it can."""
+    real, home, work = path.resolve(), settings.project, settings.work.resolve()
+    if real == work or work in real.parents:
+        return f"{name} can't lie in the work folder .reportgen", "Choose a folder that is not deleted at will."
+    if name == "site":
+        if real == home or real in home.parents:
+            return (
+                "site can't be the project directory or a folder around it",
+                "Name a folder of its own, such as site.",
+            )
+        if path.exists() and not path.is_dir():
+            return f"{path.name} is a file, and site must be a folder", "Name a folder of its own, such as site."
+        return None
+    if path.is_dir() or real == settings.site.resolve():
+        return (
+            f"{path.name} is a folder, and recommendations must be a file",
+            "Name a file, such as RECOMMENDATIONS.md.",
+        )
+    if settings.file is not None and real == settings.file.resolve():
+        return "recommendations would overwrite the settings file", "Name another file, such as RECOMMENDATIONS.md."
+    return None
+
+
+def _error(problems: list[Problem]) -> ReportgenError:
+    if len(problems) == 1:
+        return ReportgenError(*problems[0])
+    files = {p.where.rsplit(":", 1)[0] for p in problems}
+    lines = [f"{p.where}: {p.what}{f'. {p.next_step}' if p.next_step not in ('', TEACH) else ''}" for p in problems]
+    return ReportgenError(
+        files.pop() if len(files) == 1 else "settings", "\n  ".join([f"{len(problems)} problems", *lines]), TEACH
+    )

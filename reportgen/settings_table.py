@@ -1,0 +1,283 @@
+"""Every setting, once: the loader reads by this table, `reportgen init` and docs/settings.md are written from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from reportgen import settings_values as read
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One key of `reportgen.toml`."""
+
+    table: str
+    key: str
+    #: The field of `Settings` that it fills.
+    field: str
+    #: Turns the value of the file or the flag into the field's; raises ValueError with a clause.
+    reads: Callable[[object], object]
+    #: What a value may be, for people.
+    accepts: str
+    #: What holds without the setting, for people.
+    default: str
+    #: A TOML value for the starter file: the default itself where it can be written down.
+    sample: str
+    meaning: str
+    #: The flag of `build` that wins over it.
+    flag: str = ""
+
+    @property
+    def is_default(self) -> bool:
+        """Say whether the sample is the default itself, not an example."""
+        return self.sample == self.default
+
+
+#: Each table of the file, with what it is for, in the order of the starter file. `<…>` is the reader's own key.
+TABLES: dict[str, str] = {
+    "inputs": "What to read. Paths and globs are relative to the project directory; .gz and .zst are read as they are.",
+    "outputs": "Where to write.",
+    "report": "What to show.",
+    "period": "Which part of the inputs to look at. A date alone means its whole day; times without an offset are UTC.",
+    "runs": "How events without a run id become runs.",
+    "quality": "When feedback counts as bad.",
+    "privacy": "What is left out of everything that is written.",
+    "roster": "The agents a pipeline is meant to have, so that one that never ran is found too.",
+    "events.fields": "Own names of the fields of cost events, tried before the names that reportgen knows.",
+    "detectors.<id>": "One table for each detector: switch it off, or give its parameters other values.",
+}
+
+#: The fields of a cost event that a project may give names of its own (`[events.fields]`).
+EVENT_FIELDS: tuple[str, ...] = (
+    "event_time",
+    "agent",
+    "pipeline",
+    "run_id",
+    "event_id",
+    "tool_name",
+    "model",
+    "input_tokens",
+    "output_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "total_tokens",
+    "cost_usd",
+    "duration_ms",
+)
+
+_PATHS = "a path or glob, or a list of them"
+_MOMENT = "a date or a date and time"
+_DURATION = 'a whole number with s, m, h or d: "30s", "12h"'
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting(
+        table="inputs",
+        key="events",
+        field="events",
+        reads=read.paths,
+        accepts=_PATHS,
+        default="the first found of budget/cost-events.jsonl and cost-events.jsonl (also .gz, .zst)",
+        sample='["budget/cost-events.jsonl", "logs/*.jsonl.gz"]',
+        meaning="Cost events, one JSON object a line.",
+        flag="--events",
+    ),
+    Setting(
+        table="inputs",
+        key="feedback",
+        field="feedback",
+        reads=read.paths,
+        accepts=_PATHS,
+        default="the first found of FEEDBACK.md and feedback/FEEDBACK.md",
+        sample='"FEEDBACK.md"',
+        meaning="Reviewers' feedback, a Markdown table with a row for each reviewed run.",
+        flag="--feedback",
+    ),
+    Setting(
+        table="inputs",
+        key="healing_log",
+        field="healing_log",
+        reads=read.path,
+        accepts="a path",
+        default="healing-log.jsonl, if there is one",
+        sample='"healing-log.jsonl"',
+        meaning="The log that `reportgen heal` writes.",
+        flag="--healing-log",
+    ),
+    Setting(
+        table="inputs",
+        key="budget",
+        field="budget",
+        reads=read.path,
+        accepts="a path",
+        default="BUDGET.md, if there is one",
+        sample='"BUDGET.md"',
+        meaning="Limits to hold the spending against.",
+        flag="--budget",
+    ),
+    Setting(
+        table="outputs",
+        key="recommendations",
+        field="recommendations",
+        reads=read.path,
+        accepts="a path",
+        default='"RECOMMENDATIONS.md"',
+        sample='"RECOMMENDATIONS.md"',
+        meaning="The whole result as one Markdown file.",
+        flag="--recommendations",
+    ),
+    Setting(
+        table="outputs",
+        key="site",
+        field="site",
+        reads=read.path,
+        accepts="a path",
+        default='"site"',
+        sample='"site"',
+        meaning="The folder of the web pages.",
+        flag="--site",
+    ),
+    Setting(
+        table="report",
+        key="pipeline",
+        field="pipeline",
+        reads=read.pipeline,
+        accepts="a pipeline's name",
+        default="all pipelines",
+        sample='"doc-pipeline"',
+        meaning="Show one pipeline only. Its numbers are the same as in the whole report.",
+        flag="--pipeline",
+    ),
+    Setting(
+        table="period",
+        key="since",
+        field="since",
+        reads=read.start,
+        accepts=_MOMENT,
+        default="everything",
+        sample="2026-11-01",
+        meaning="The first moment looked at.",
+        flag="--since",
+    ),
+    Setting(
+        table="period",
+        key="until",
+        field="until",
+        reads=read.end,
+        accepts=_MOMENT,
+        default="everything",
+        sample="2026-11-30",
+        meaning="The last moment looked at.",
+        flag="--until",
+    ),
+    Setting(
+        table="period",
+        key="window",
+        field="window",
+        reads=read.duration,
+        accepts=_DURATION,
+        default="everything",
+        sample='"30d"',
+        meaning="Only so much time, backwards from now (the latest entry, or as_of). Not together with since.",
+        flag="--window",
+    ),
+    Setting(
+        table="period",
+        key="as_of",
+        field="as_of",
+        reads=read.end,
+        accepts=_MOMENT,
+        default="now is the latest entry of the inputs",
+        sample="2026-11-30",
+        meaning="Report as if it were then: nothing later is seen.",
+        flag="--as-of",
+    ),
+    Setting(
+        table="runs",
+        key="gap",
+        field="run_gap",
+        reads=read.duration,
+        accepts=_DURATION + ", at least 1s",
+        default='"30m"',
+        sample='"30m"',
+        meaning="A longer pause between two events without a run id starts a new run.",
+    ),
+    Setting(
+        table="quality",
+        key="score_flag",
+        field="score_flag",
+        reads=read.score,
+        accepts="a number from 0 to 100",
+        default="60",
+        sample="60",
+        meaning="A feedback score below this is low, and an agent whose mean is below it is flagged.",
+    ),
+    Setting(
+        table="privacy",
+        key="redact",
+        field="redact",
+        reads=read.truth,
+        accepts="true or false",
+        default="true",
+        sample="true",
+        meaning="Replace keys, passwords, e-mail addresses and home directories by labels such as [e-mail].",
+        flag="--no-redact",
+    ),
+    Setting(
+        table="roster",
+        key='"doc-pipeline"',
+        field="roster",
+        reads=read.agents,
+        accepts="a list of agents, under the pipeline's name",
+        default="the agents that the inputs name",
+        sample='["agent-writer", "agent-reviewer"]',
+        meaning="The agents that this pipeline is meant to have.",
+    ),
+    Setting(
+        table="events.fields",
+        key="agent",
+        field="fields",
+        reads=read.field_names,
+        accepts="a name or a list of names, dots for nested objects; the first that is present wins",
+        default="the names that reportgen knows",
+        sample='["worker", "meta.worker"]',
+        meaning="What the producer calls this field. Keys: " + ", ".join(EVENT_FIELDS) + ".",
+    ),
+    Setting(
+        table="detectors.<id>",
+        key="enabled",
+        field="disabled",
+        reads=read.truth,
+        accepts="true or false",
+        default="true",
+        sample="true",
+        meaning="Whether the detector runs.",
+    ),
+    Setting(
+        table="detectors.<id>",
+        key="<parameter>",
+        field="parameters",
+        reads=read.parameter,
+        accepts="as the detector's file says",
+        default="as the detector's file says",
+        sample="",
+        meaning="A threshold of the detector. The report's page of detectors names them all, with the values in force.",
+    ),
+)
+
+#: Options that only a flag (or an argument of `build`) sets.
+FLAG_ONLY: dict[str, tuple[str, Callable[[object], object]]] = {
+    "strict": ("--strict", read.truth),
+    "adopt": ("--adopt", read.truth),
+    "fail_on": ("--fail-on", read.whole_score),
+}
+
+
+def find(table: str, key: str) -> Setting | None:
+    """Return the setting of that table and key, where the key is fixed."""
+    return next((s for s in SETTINGS if s.table == table and s.key == key), None)
+
+
+def keys_of(table: str) -> tuple[str, ...]:
+    """Return the keys that a table knows."""
+    return tuple(s.key for s in SETTINGS if s.table == table)
