@@ -1,0 +1,85 @@
+"""From a template to a page: the only room that knows jinja2.
+
+Autoescape is always on, whatever a template is called. Templates run in a sandbox, because a project may bring its
+own. What is printed has its control characters dropped and its invisible ones shown, so that no text of an input can
+hide, reorder or break what stands around it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from traceback import walk_tb
+
+from jinja2 import FileSystemLoader, StrictUndefined, TemplateError, TemplateNotFound, TemplateSyntaxError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from markupsafe import Markup
+
+from reportgen.errors import ReportgenError
+from reportgen.render.prose import visible
+from reportgen.resources import resource_dir
+
+
+def search_path(template_dirs: Sequence[Path] = ()) -> list[Path]:
+    """Return where templates and assets are looked for: the project's folders first, then the built-in one."""
+    return [*template_dirs, resource_dir("templates")]
+
+
+def environment(template_dirs: Sequence[Path] = ()) -> ImmutableSandboxedEnvironment:
+    """Return an environment whose project templates (by file name) stand in for the built-in ones.
+
+    An undefined name is an error, never an empty text. Add filters and globals to what is returned.
+    """
+    return ImmutableSandboxedEnvironment(
+        loader=FileSystemLoader([str(folder) for folder in search_path(template_dirs)]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_readable,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        auto_reload=False,
+    )
+
+
+def fill(env: ImmutableSandboxedEnvironment, template: str, values: Mapping[str, object]) -> str:
+    """Return the template filled with the values.
+
+    Raises ReportgenError, with the template's file and line, where the template is missing or wrong.
+    """
+    try:
+        return env.get_template(template).render(values)
+    except TemplateNotFound as error:
+        raise ReportgenError(str(error.name), "the template is missing", "Put it back, or install again.") from error
+    except TemplateSyntaxError as error:
+        where = f"{error.filename or error.name or template}:{error.lineno}"
+        raise ReportgenError(where, str(error.message), "Mend the template.") from error
+    except (TemplateError, TypeError, AttributeError, KeyError, ValueError, ArithmeticError) as error:
+        what = f"{type(error).__name__}: {error}"
+        raise ReportgenError(_place(error, template), what, "Mend the template, or remove it.") from error
+
+
+def json_for_script(data: object) -> Markup:
+    """Return JSON that may stand inside a script element: ASCII only, and nothing that could end the element."""
+    text = json.dumps(data, ensure_ascii=True, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)  # noqa: S704 - escaped above, for where it stands
+
+
+def _readable(value: object) -> object:
+    """Prepare what an expression prints; None is never printed: unknown has a word of its own."""
+    if value is None:
+        raise TypeError("an unknown value would be printed as None")
+    # Markup was made from parts that came this way, or by `to_html`, which sees to it itself.
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _place(error: BaseException, template: str) -> str:
+    """Return `file:line` of the innermost template line the error passed through."""
+    place = template
+    for frame, line in walk_tb(error.__traceback__):
+        if "__jinja_template__" in frame.f_globals or frame.f_code.co_filename.endswith((".html", ".j2")):
+            place = f"{frame.f_code.co_filename}:{line}"
+    return place
