@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from reportgen.redact import find_secrets, redact
+from reportgen.redact import find_secrets, redact_hashed, replace_secrets
 
 Kind = Literal["agent", "pipeline", "run"]
 
@@ -28,6 +28,10 @@ MISSING_WORDS = frozenset({"", "unknown", "default", "none", "null", "n/a"})
 CHAT_ROLES = frozenset({"user", "assistant", "system", "tool", "developer"})
 
 _PAIRS = ("**", "__", "~~", "*", "_", "`", "~")
+_DECORATION = "*_`~@ "
+_LONGEST_DECORATED = 2000
+#: A text that stands for a secret, as `rows` gives it: `[e-mail 1]`.
+_NUMBERED = re.compile(r"\[[a-z-]+(?: [a-z]+)? \d+\]")
 _LINK = re.compile(r"^!?\[([^\]]*)\]\([^)]*\)$")
 
 
@@ -42,17 +46,23 @@ def squeeze(text: str) -> str:
 def clean_name(text: str) -> str:
     """Return the name without Markdown decoration, a leading `@` or odd white space: `**@Writer** ` gives `Writer`."""
     name = squeeze(text)
-    while True:
+    # Each layer of decoration costs a look at the whole name, so a hostile megabyte of them is left as it is.
+    while len(name) <= _LONGEST_DECORATED:
         before = name
         for mark in _PAIRS:
             inner = name[len(mark) : len(name) - len(mark)]
-            if len(name) > 2 * len(mark) and name.startswith(mark) and name.endswith(mark) and inner.strip(mark[0]):
+            if not (len(name) > 2 * len(mark) and name.startswith(mark) and name.endswith(mark)):
+                continue
+            # `**a** and **b**` is not one pair; underscores may stand inside words: `_my_agent_`.
+            core = inner.strip(_DECORATION)
+            if core and (mark[0] == "_" or mark not in core):
                 name = inner.strip()
         if link := _LINK.match(name):
             name = link.group(1).strip()
         name = name.removeprefix("@").strip()
         if name == before:
-            return "" if name and not name.strip("*_`~@ ") else name
+            break
+    return name if name.strip(_DECORATION) else ""
 
 
 def fold(name: str) -> str:
@@ -104,7 +114,7 @@ class Names:
         return self._number("pipeline", raw)
 
     def run(self, raw: str | None) -> int | None:
-        """Return the number of this run id (compared exactly, after white space and NFC), or None where there is none."""
+        """Return the number of this run id (compared exactly after white space and NFC), or None for no run."""
         return self._number("run", raw)
 
     def _number(self, kind: Kind, raw: str | None) -> int | None:
@@ -128,38 +138,81 @@ class Names:
         """Return every spelling met, in the order of its number, with redaction applied to what is shown.
 
         A name that holds a secret or an e-mail address becomes `[e-mail 1]`, `[home 2]` …: numbered by its key in
-        code point order, so that two such names stay two, whatever the order of the lines.
+        code point order, so that two such names stay two, whatever the order of the lines. A name that the healing
+        log wrote as `[e-mail 3fa2c1]` is the name with that address, where there is one. No two names share a text.
         """
-        shown = _shown_keys({(kind, key) for kind, _, key in self._spellings}) if redacted else {}
-        keys: dict[tuple[Kind, str], int] = {}
+        secret = _secret_spellings(self._spellings)
+        keys = _joined_keys(self._spellings, secret)
+        shown = _shown_keys(keys, secret) if redacted else {}
+        numbers: dict[tuple[Kind, str], int] = {}
         ranks = {entry: rank for rank, entry in enumerate(sorted({(k, s) for k, s, _ in self._spellings}))}
         out = []
-        for number, (kind, spelling, key) in enumerate(self._spellings):
-            key_no = keys.setdefault((kind, key), len(keys))
-            safe = shown.get((kind, key))
-            digest = hashlib.sha256(f"{kind}\x1f{key}".encode("utf-8", "replace")).hexdigest()[:12]
-            out.append(Spelling(number, key_no, kind, safe or spelling, safe or key, digest, ranks[(kind, spelling)]))
+        for number, (kind, spelling, own_key) in enumerate(self._spellings):
+            name = (kind, keys[(kind, own_key)])
+            key_no = numbers.setdefault(name, len(numbers))
+            digest = hashlib.sha256("\x1f".join(name).encode("utf-8", "replace")).hexdigest()[:12]
+            safe = shown.get(name)
+            text, key = (spelling, name[1]) if safe is None else (safe, safe if kind == "run" else fold(safe))
+            out.append(Spelling(number, key_no, kind, text, key, digest, ranks[(kind, spelling)]))
         return out
 
 
-def _shown_keys(keys: Iterable[tuple[Kind, str]]) -> dict[tuple[Kind, str], str]:
+def _secret_spellings(spellings: Iterable[tuple[Kind, str, str]]) -> dict[tuple[Kind, str], str]:
+    """Return, for each name that holds a secret, the smallest spelling that shows it: most keys are told by case."""
+    found: dict[tuple[Kind, str], str] = {}
+    for kind, spelling, key in spellings:
+        if find_secrets(spelling) and spelling < found.get((kind, key), "\U0010ffff"):
+            found[(kind, key)] = spelling
+    return found
+
+
+def _joined_keys(
+    spellings: Iterable[tuple[Kind, str, str]], secret: dict[tuple[Kind, str], str]
+) -> dict[tuple[Kind, str], str]:
+    """Return the key that each key stands for: itself, or the address behind `[e-mail 3fa2c1]`.
+
+    Only where exactly one name hashes so, and only e-mail addresses: `[home]/x` may be anybody's.
+    """
+    behind: dict[tuple[Kind, str], set[str]] = {}
+    for (kind, key), spelling in secret.items():
+        if all(label == "e-mail" for label, _ in find_secrets(spelling)):
+            hashed = redact_hashed(spelling)
+            behind.setdefault((kind, hashed if kind == "run" else fold(hashed)), set()).add(key)
+    keys: dict[tuple[Kind, str], str] = {}
+    for kind, _, key in spellings:
+        owners = behind.get((kind, key), set())
+        keys[(kind, key)] = min(owners) if len(owners) == 1 else key
+    return keys
+
+
+def _shown_keys(keys: dict[tuple[Kind, str], str], secret: dict[tuple[Kind, str], str]) -> dict[tuple[Kind, str], str]:
     """Give each name with something secret in it a text of its own: `[e-mail 1]`, `ask [e-mail 2]`."""
-    shown: dict[tuple[Kind, str], str] = {}
+    plain = sorted({(kind, key) for (kind, _), key in keys.items() if (kind, key) not in secret})
+    taken = {(kind, fold(key)) for kind, key in plain}
+    #: Numbers that a hostile or copied name already shows, such as an agent that calls itself `[e-mail 1]`.
+    written = {label for _, key in plain for label in _NUMBERED.findall(key)}
     counters: dict[str, int] = {}
-    numbers: dict[tuple[str, str], int] = {}
-    for kind, key in sorted(keys):
-        labels = find_secrets(key)
-        if not labels:
-            continue
-        if len(labels) == 1:
-            # One person is one number, whether named as an agent or in a run id.
-            secret = next(iter(labels))
-            label = secret[0]
-            if secret not in numbers:
-                counters[label] = numbers[secret] = counters.get(label, 0) + 1
-            number = numbers[secret]
-            shown[(kind, key)] = redact(key).replace(f"[{label}]", f"[{label} {number}]")
-        else:
-            counters["name"] = counters.get("name", 0) + 1
-            shown[(kind, key)] = f"[name {counters['name']}]"
+    numbers: dict[tuple[str, str], str] = {}
+
+    def numbered(label: str) -> str:
+        while True:
+            counters[label] = counters.get(label, 0) + 1
+            text = f"[{label} {counters[label]}]"
+            if text not in written:
+                return text
+
+    def placeholder(label: str, text: str) -> str:
+        # One person is one number, whether named as an agent or in a run id.
+        known = (label, text.casefold())
+        if known not in numbers:
+            numbers[known] = numbered(label)
+        return numbers[known]
+
+    shown: dict[tuple[Kind, str], str] = {}
+    for (kind, key), spelling in sorted(secret.items()):
+        text = replace_secrets(spelling, placeholder)
+        while (kind, fold(text)) in taken:
+            text = numbered("name")
+        taken.add((kind, fold(text)))
+        shown[(kind, key)] = text
     return shown

@@ -60,7 +60,7 @@ _TABLE: tuple[tuple[str, tuple[str, ...], str, Callable[[str], bool] | None], ..
         None,
     ),
     # scheme://user:PASSWORD@host
-    ("password", ("://",), r"://[^\s/:@\"'<>]{0,256}:(?P<secret>(?!\[password\]@)[^\s/\"'<>]+)@", None),
+    ("password", ("://",), r"://[^\s/:@\"'<>]{0,256}:(?P<secret>(?!\[password(?: [0-9]+)?\]@)[^\s/\"'<>]+)@", None),
     # OpenAI, Anthropic, OpenRouter: sk-…, sk-ant-…, sk-proj-…
     ("key", ("sk-",), _START + r"sk-(?:ant|proj|or|svcacct|admin|live|test)-[A-Za-z0-9_-]{6,}", None),
     ("key", ("sk-",), _START + r"sk-[A-Za-z0-9_-]{12,}", _mixed),
@@ -272,7 +272,16 @@ def _spans(text: str) -> list[Span]:
     return merged
 
 
-def _replace(text: str, shown: Callable[[str, str], str]) -> str:
+def find_secrets(text: str) -> list[tuple[str, str]]:
+    """Return the distinct secrets in `text` as `(label, case-folded secret)`, in order; empty for ordinary text."""
+    return list(dict.fromkeys((label, text[start:end].casefold()) for start, end, label in _spans(text)))
+
+
+def replace_secrets(text: str, shown: Callable[[str, str], str]) -> str:
+    """Return `text` with each secret replaced by `shown(label, secret)`, which must be a label in brackets.
+
+    A number or a hash may follow the label: `[e-mail 2]`, `[e-mail 3fa2c1]`.
+    """
     # What stands beside a label may look different from what stood beside the secret, so look again until nothing
     # is found. Two rounds are the rule; the bound only guards the time.
     for _ in range(8):
@@ -288,22 +297,19 @@ def _replace(text: str, shown: Callable[[str, str], str]) -> str:
     return text
 
 
-def find_secrets(text: str) -> list[tuple[str, str]]:
-    """Return the distinct secrets in `text` as `(label, case-folded secret)`, in order; empty for ordinary text."""
-    return list(dict.fromkeys((label, text[start:end].casefold()) for start, end, label in _spans(text)))
-
-
 def redact(text: str) -> str:
     """Return `text` with each secret replaced by its label in brackets: `[e-mail]`, `[home]/x`, `u:[password]@host`.
 
     Redacting twice changes nothing. Ordinary text comes back as it is.
     """
-    return _replace(text, lambda label, secret: f"[{label}]")
+    return replace_secrets(text, lambda label, secret: f"[{label}]")
 
 
 def redact_hashed(text: str) -> str:
     """Like `redact`, but an address becomes `[e-mail 3fa2c1]`, so that two people stay two in the healing log."""
-    return _replace(text, lambda label, secret: f"[e-mail {email_hash(secret)}]" if label == "e-mail" else f"[{label}]")
+    return replace_secrets(
+        text, lambda label, secret: f"[e-mail {email_hash(secret)}]" if label == "e-mail" else f"[{label}]"
+    )
 
 
 def email_hash(address: str) -> str:
