@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,6 +23,9 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - the module protocol asks for it
     if name == "__version__":
+        # Not at the top: it would triple the time in which `heal` starts.
+        from importlib.metadata import PackageNotFoundError, version
+
         try:
             return version("reportgen")
         except PackageNotFoundError:
