@@ -1,0 +1,155 @@
+"""Where the cells of a chart's rows stand on an axis, and how they read there: dates, numbers, or names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from reportgen.errors import ExitCode, ReportgenError
+from reportgen.model import Cell, Chart, Column
+from reportgen.render.format import exact, to_decimal, unit_word
+from reportgen.render.prose import plain
+
+LABEL_LENGTH = 28
+#: Names shown along an axis before they would run into each other.
+MAX_TICKS = 24
+
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)Z?)?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One row of a chart as it is drawn. `x` is what stands in the x column, not yet a place on the axis."""
+
+    x: Cell
+    y: Cell
+    series: str
+    marked: bool
+    label: str
+
+
+def column_place(chart: Chart, name: str) -> int:
+    """Return the place of a column in the chart's rows. Raises ReportgenError, naming the columns there are."""
+    for place, column in enumerate(chart.columns):
+        if column.name == name:
+            return place
+    names = ", ".join(column.name for column in chart.columns)
+    raise ReportgenError(
+        chart.file or chart.id,
+        f"the chart has no column '{name}'",
+        f"Name one of its columns: {names}.",
+        ExitCode.DETECTOR_FAILED,
+    )
+
+
+def read_points(chart: Chart) -> list[Point]:
+    """Return the chart's rows by the role that each column has."""
+    x, y = column_place(chart, chart.x), column_place(chart, chart.y)
+    series, mark, label = (
+        None if name is None else column_place(chart, name) for name in (chart.series, chart.mark, chart.label)
+    )
+    return [
+        Point(
+            x=row[x],
+            y=row[y],
+            series="" if series is None else name_of(row[series]),
+            marked=mark is not None and row[mark] in (True, "true", "1"),
+            label="" if label is None else name_of(row[label]),
+        )
+        for row in chart.rows
+    ]
+
+
+def name_of(cell: Cell) -> str:
+    """Return a cell as a name: one plain line, not yet escaped."""
+    return plain("unknown" if cell is None else cell)
+
+
+def literal(text: str) -> str:
+    """Return a text that Plotly shows as it is: no tag, no entity, no formula of it is rendered."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("$", "&#36;")
+
+
+def short(text: str) -> str:
+    """Return a name, escaped, that fits beside an axis or in a legend."""
+    return literal(text if len(text) <= LABEL_LENGTH else f"{text[: LABEL_LENGTH - 1].rstrip()}…")
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Where cells of a column go: `place` gives a JSON value or None, `words` what a hover says (escaped)."""
+
+    layout: dict[str, Any]
+    place: Callable[[Cell], Any]
+    words: Callable[[Cell], str]
+    dated: bool
+
+
+def make_axis(chart: Chart, column: Column, cells: list[Cell]) -> Axis:
+    """Make the axis that fits the column: dates, numbers, or names in the order in which they first come."""
+    title = {"title": {"text": axis_title(column, chart), "standoff": 8}}
+
+    def words(cell: Cell) -> str:
+        return literal(plain(exact(cell, column.unit, chart.measure)))
+
+    if column.unit in {"time", "date"}:
+        layout: dict[str, Any] = {**title, "type": "date", "showgrid": False}
+        days = sorted({str(moment_of(cell)) for cell in cells if moment_of(cell)})
+        if column.unit == "date" and len(days) <= 10:
+            layout |= {"tickmode": "array", "tickvals": days, "tickformat": "%-d %b\n%Y"}
+        return Axis(layout, moment_of, words, dated=True)
+    # Bars over something without a unit stand side by side, even where its names are numbers (error 404).
+    named = column.unit == "text" or (column.unit is None and chart.kind == "bars")
+    if not named and all(to_decimal(cell) is not None for cell in cells if cell is not None):
+        return Axis({**title, **numeric(column, chart)}, number_of, words, dated=False)
+    # Names are told apart by their number, never by the text that is shown: two may look alike when shortened.
+    names = list(dict.fromkeys(name_of(cell) for cell in cells))
+    places = {name: number for number, name in enumerate(names)}
+    step = -(-len(names) // MAX_TICKS) or 1
+    layout = {
+        **title,
+        "type": "linear",
+        "showgrid": False,
+        "zeroline": False,
+        "tickmode": "array",
+        "tickvals": list(range(0, len(names), step)),
+        "ticktext": [short(name) for name in names[::step]],
+        "range": [-0.6, len(names) - 0.4],
+    }
+    return Axis(layout, lambda cell: places[name_of(cell)], lambda cell: literal(name_of(cell)), dated=False)
+
+
+def axis_title(column: Column, chart: Chart) -> str:
+    """Return the column's label, with its unit where the label doesn't say it: `Cost (USD)`, `Events`."""
+    label, word = plain(column.label), unit_word(column.unit, chart.measure)
+    named = not word or word.casefold() in label.casefold()
+    return literal(label if named else f"{label} ({word})")
+
+
+def numeric(column: Column, chart: Chart) -> dict[str, Any]:
+    """Return how the ticks of an axis of numbers read: `$0.005`, `1.2M`, `40%`, `1.5x`."""
+    unit = chart.measure if column.unit == "cost" else column.unit
+    layout: dict[str, Any] = {"type": "linear", "separatethousands": True, "exponentformat": "B", "minexponent": 4}
+    if unit == "usd":
+        layout |= {"tickprefix": "&#36;", "minexponent": 6}
+    elif unit == "share":
+        layout |= {"tickformat": ",.2~%"}
+    elif unit == "times":
+        layout |= {"ticksuffix": "x"}
+    return layout
+
+
+def moment_of(cell: Cell) -> str | None:
+    """Return a time as Plotly writes it, without the zone (all are UTC); None where it is no time."""
+    found = _MOMENT.fullmatch(cell) if isinstance(cell, str) else None
+    return " ".join(part for part in found.groups() if part) if found else None
+
+
+def number_of(cell: Cell) -> int | float | None:
+    """Return a number for the drawing: the only place where an exact one becomes a float."""
+    number = to_decimal(cell)
+    if number is None:
+        return None
+    return int(number) if number == number.to_integral_value() else float(number)

@@ -1,0 +1,41 @@
+"""Rows to CSV that a spreadsheet can open without running any of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+
+from reportgen.model import Cell
+from reportgen.render.format import to_decimal
+
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+#: Also the full-width signs, which some spreadsheets take for the plain ones, and blanks before any of them.
+_FORMULA = re.compile(r"\s*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")
+_NOT_IN_CSV = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+    """Return CSV: UTF-8 text, comma, LF, a header; None is empty, booleans are `true` and `false`.
+
+    A text that a spreadsheet would run as a formula gets a leading apostrophe; numbers stay numbers.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([_csv_cell(name) for name in columns])
+    for row in rows:
+        writer.writerow([_csv_cell(cell) for cell in row])
+    return out.getvalue()
+
+
+def _csv_cell(cell: Cell) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if not isinstance(cell, str):
+        return format(Decimal(repr(cell)), "f") if to_decimal(cell) is not None else ""
+    text = _NOT_IN_CSV.sub("", cell.encode("utf-8", "replace").decode("utf-8"))
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
