@@ -16,6 +16,16 @@ LABEL_LENGTH = 28
 #: Names shown along an axis before they would run into each other.
 MAX_TICKS = 24
 
+#: Up to so many dates, each has its own tick.
+MAX_DAY_TICKS = 10
+
+_DAY = 24 * 60 * 60 * 1000
+_DATE_TICKS = [
+    {"dtickrange": [None, _DAY - 1], "value": "%H:%M\n%-d %b %Y"},
+    {"dtickrange": [_DAY, "M1"], "value": "%-d %b\n%Y"},
+    {"dtickrange": ["M1", None], "value": "%b\n%Y"},
+]
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)Z?)?", re.ASCII)
 
 
@@ -89,16 +99,16 @@ class Axis:
 
 def make_axis(chart: Chart, column: Column, cells: list[Cell]) -> Axis:
     """Make the axis that fits the column: dates, numbers, or names in the order in which they first come."""
-    title = {"title": {"text": axis_title(column, chart), "standoff": 8}}
+    title = {"title": {"text": axis_title(column, chart)}}
 
     def words(cell: Cell) -> str:
         return literal(plain(exact(cell, column.unit, chart.measure)))
 
     if column.unit in {"time", "date"}:
-        layout: dict[str, Any] = {**title, "type": "date", "showgrid": False}
-        days = sorted({str(moment_of(cell)) for cell in cells if moment_of(cell)})
-        if column.unit == "date" and len(days) <= 10:
-            layout |= {"tickmode": "array", "tickvals": days, "tickformat": "%-d %b\n%Y"}
+        layout: dict[str, Any] = {**title, "type": "date", "showgrid": False, "tickformatstops": _DATE_TICKS}
+        days = sorted({moment for cell in cells if (moment := moment_of(cell))})
+        if column.unit == "date" and len(days) <= MAX_DAY_TICKS:
+            layout |= {"tickmode": "array", "tickvals": days, "ticktext": _day_ticks(days)}
         return Axis(layout, moment_of, words, dated=True)
     # Bars over something without a unit stand side by side, even where its names are numbers (error 404).
     named = column.unit == "text" or (column.unit is None and chart.kind == "bars")
@@ -119,6 +129,17 @@ def make_axis(chart: Chart, column: Column, cells: list[Cell]) -> Axis:
         "range": [-0.6, len(names) - 0.4],
     }
     return Axis(layout, lambda cell: places[name_of(cell)], lambda cell: literal(name_of(cell)), dated=False)
+
+
+def _day_ticks(days: list[str]) -> list[str]:
+    """Return `3 Nov` for each date, with the year under the first one of each."""
+    ticks, year = [], ""
+    for day in days:
+        month = int(day[5:7])
+        name = _MONTHS[month - 1] if 1 <= month <= 12 else day[5:7]
+        ticks.append(f"{int(day[8:10])} {name}" + (f"<br>{day[:4]}" if day[:4] != year else ""))
+        year = day[:4]
+    return ticks
 
 
 def axis_title(column: Column, chart: Chart) -> str:

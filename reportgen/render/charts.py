@@ -7,7 +7,8 @@ CONFIG is the constant below (no toolbar, no MathJax). The figure is in light co
     Plotly.update(div, theme.restyle, theme.relayout);
 
 `layout.meta.left_out` is how many rows are only in the table (kind `rows` draws the first 24 and the marked ones),
-`layout.height` is the height in pixels the chart wants: rows need room for each. Text of traces, ticks and hovers is
+`layout.height` is the height in pixels the chart wants, as rows need room for each: give the same height to the div
+(`div.style.height`), or Plotly's resizing will find its own. Text of traces, ticks and hovers is
 already escaped for Plotly, which renders a part of HTML; page titles and tables escape for HTML as usual.
 """
 
@@ -138,9 +139,12 @@ def _bars(chart: Chart, points: list[Point]) -> dict[str, Any]:
         }
         traces.append(trace)
         colours.append({"marker.color": colour})
-    y_axis = {"title": {"text": axis_title(y_column, chart), "standoff": 8}, **numeric(y_column, chart)}
+    y_axis = {"title": {"text": axis_title(y_column, chart)}, **numeric(y_column, chart)}
     layout = base_layout(x_axis.layout, {**y_axis, "rangemode": "tozero"}, height=_HEIGHT)
-    layout |= {"barmode": "relative", "bargap": 0.18, "showlegend": len(traces) > 1}
+    # Few bars would fill the plot like walls.
+    widest = len({place for trace in traces for place in trace["x"]})
+    gap = max(18, 100 - 16 * widest) / 100
+    layout |= {"barmode": "relative", "bargap": gap, "showlegend": len(traces) > 1}
     _threshold(chart, y_column, layout, "yaxis")
     return with_themes(traces, colours, layout)
 
@@ -170,7 +174,7 @@ def _rows(chart: Chart, points: list[Point]) -> dict[str, Any]:
         )
         colours.append({"marker.color": colour})
     names = [f"<b>{short(name_of(point.y))}</b>" if point.marked else short(name_of(point.y)) for point in shown]
-    x_axis = {"title": {"text": axis_title(x_column, chart), "standoff": 8}, **numeric(x_column, chart)}
+    x_axis = {"title": {"text": axis_title(x_column, chart)}, **numeric(x_column, chart)}
     y_axis = {
         "type": "linear",
         "showgrid": False,
@@ -208,7 +212,7 @@ def _points(chart: Chart, points: list[Point]) -> dict[str, Any]:
         marker = {"size": 11, "symbol": "diamond"}
         traces.append({**_scatter(chart, x_axis, y_column, marked, marker, mark_label), "showlegend": True})
         colours.append({"marker.color": "accent"})
-    y_axis = {"title": {"text": axis_title(y_column, chart), "standoff": 8}, **numeric(y_column, chart)}
+    y_axis = {"title": {"text": axis_title(y_column, chart)}, **numeric(y_column, chart)}
     layout = base_layout(x_axis.layout, {**y_axis, "rangemode": "tozero"}, height=_HEIGHT)
     layout |= {"showlegend": bool(marked) or len(traces) > 1, "dragmode": "zoom"}
     _threshold(chart, y_column, layout, "yaxis")
@@ -273,7 +277,7 @@ def _lines(chart: Chart, points: list[Point]) -> dict[str, Any]:
             }
         )
         colours.append({"line.color": colour, "marker.color": colour})
-    y_axis = {"title": {"text": axis_title(y_column, chart), "standoff": 8}, **numeric(y_column, chart)}
+    y_axis = {"title": {"text": axis_title(y_column, chart)}, **numeric(y_column, chart)}
     layout = base_layout(x_axis.layout, {**y_axis, "rangemode": "tozero"}, height=_HEIGHT)
     layout["showlegend"] = len(traces) > 1
     _threshold(chart, y_column, layout, "yaxis")

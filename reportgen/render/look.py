@@ -29,6 +29,7 @@ THEMES: dict[str, dict[str, str]] = {
         "grid": "#e3e6ea",
         "line": "#57606a",
         "hover": "#ffffff",
+        "veil": "rgba(255,255,255,0.85)",
     },
     "dark": {
         "series0": "#56b4e9",
@@ -45,6 +46,7 @@ THEMES: dict[str, dict[str, str]] = {
         "grid": "#2f3741",
         "line": "#a7b0bb",
         "hover": "#1c2229",
+        "veil": "rgba(20,24,29,0.85)",
     },
 }
 
@@ -62,6 +64,9 @@ _LAYOUT_COLOURS = {
 def base_layout(x_axis: dict[str, Any], y_axis: dict[str, Any], *, height: int) -> dict[str, Any]:
     """Return the layout that all charts share, in pixels, without colours (`with_themes` adds them)."""
     axis = {"automargin": True, "showline": True, "ticks": "outside", "ticklen": 4, "zerolinewidth": 1, "gridwidth": 1}
+    for one in (x_axis, y_axis):
+        if "title" in one:
+            one["title"] = {**one["title"], "standoff": 8, "font": {"size": 13}}
     return {
         "height": height,
         "margin": {"l": 8, "r": 16, "t": 16, "b": 8, "pad": 0},
@@ -95,6 +100,8 @@ def with_themes(traces: list[dict[str, Any]], colours: list[dict[str, str]], lay
         paths[f"shapes[{number}].line.color"] = "line"
     for number in range(len(layout.get("annotations", ()))):
         paths[f"annotations[{number}].font.color"] = "text"
+        # A line's label may lie over bars.
+        paths[f"annotations[{number}].bgcolor"] = "veil"
     attributes = sorted({path for trace in colours for path in trace})
     themes = {
         name: {
