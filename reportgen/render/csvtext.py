@@ -38,4 +38,6 @@ def _csv_cell(cell: Cell) -> str:
     if not isinstance(cell, str):
         return format(Decimal(repr(cell)), "f") if to_decimal(cell) is not None else ""
     text = _NOT_IN_CSV.sub("", cell.encode("utf-8", "replace").decode("utf-8"))
-    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+    guard = "'" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else ""
+    # A carriage return alone would end the row for some readers.
+    return guard + text.replace("\r\n", "\n").replace("\r", "\n")

@@ -94,11 +94,11 @@ def _markdown() -> MarkdownIt:
 
 
 def _link_allowed(url: str) -> bool:
-    """Allow http, https, a path inside the site, a query, a fragment; no other scheme, and no other host by `//`."""
+    """Allow http, https, a relative path, a query, a fragment; no other scheme, no other host, no host's root."""
     bare = _BLANKS.sub("", url).lower().replace("\\", "/")
     if scheme := _SCHEME.match(bare):
         return scheme.group() in {"http:", "https:"}
-    return not bare.startswith("//")
+    return not bare.startswith("/")
 
 
 def _adapt(tokens: list[Token]) -> None:
