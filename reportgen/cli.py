@@ -1,0 +1,365 @@
+"""The command line: parse, call, print, exit. The only room that knows click; other rooms are imported when used."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+
+import click
+from click.shell_completion import get_completion_class
+
+from reportgen.cli_help import BUILD_EXAMPLES, GROUP_EXAMPLES, INSTALL, OPTIMIZER_EXAMPLES
+from reportgen.errors import ExitCode, ReportgenError
+from reportgen.redact import redact
+from reportgen.summary import Line, Tone, as_object, clean, clean_lines, complaints, error_object, summary
+
+if TYPE_CHECKING:
+    from click._termui_impl import ProgressBar
+
+    from reportgen.model import Notice
+
+#: A fault of reportgen itself (sysexits' EX_SOFTWARE), and a result that could not be printed (EX_IOERR).
+FAULT = 70
+NOT_PRINTED = 74
+
+_STYLES: dict[Tone, dict[str, Any]] = {
+    "plain": {},
+    "strong": {"bold": True},
+    "good": {"fg": "green"},
+    "warn": {"fg": "yellow"},
+    "bad": {"fg": "red", "bold": True},
+    "faint": {"dim": True},
+}
+_HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+#: Failures of the file system that a person can mend; any other OSError is a fault.
+_MENDABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE})
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def run(args: Sequence[str], prog: str = "reportgen") -> int:
+    """Run a command line under the name `prog` and return the exit code; nothing escapes but SystemExit."""
+    if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
+        # An agent's name must not stop a build on a terminal that can't show it.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    command: click.Command = optimizer if prog == "pipeline-optimizer" else cli
+    try:
+        code = command.main(list(args), prog_name=prog, standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except ReportgenError as error:
+        _complain(error)
+        return error.exit_code
+    except click.Abort:
+        _complain(ReportgenError("", "interrupted", "Files on disk are whole. Run the command again."))
+        return ExitCode.INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except Exception as error:
+        problem = _as_problem(error)
+        _complain(problem)
+        _show_traceback(problem, error)
+        return problem.exit_code
+    finally:
+        _flush(sys.stdout)
+        _flush(sys.stderr)
+
+
+@click.group(context_settings=_HELP, epilog=GROUP_EXAMPLES)
+@click.version_option(message="%(prog)s %(version)s", package_name="reportgen", prog_name="reportgen")
+def cli() -> None:
+    """Find what wastes money and quality in agent pipelines, and write a report that a team can review.
+
+    reportgen reads cost events, reviewers' feedback and the healing log, ranks what it finds, and writes
+    RECOMMENDATIONS.md and a web site. It never changes a pipeline: people decide.
+    """
+
+
+def build_options(command: F) -> F:
+    """Add the flags of `build` to a command."""
+    path = click.Path()
+    options = [
+        click.option("--pipeline", metavar="NAME", help="Show this pipeline only; its numbers stay the same."),
+        click.option("--since", metavar="DATE", help="Look at nothing before this date or time (UTC)."),
+        click.option("--until", metavar="DATE", help="Look at nothing after it; a date means its whole day."),
+        click.option("--window", metavar="TIME", help="Look at the last 30d (or 12h, 90m) only."),
+        click.option("--as-of", metavar="DATE", help="Report as if it were then: nothing later is seen."),
+        click.option("--events", type=path, multiple=True, help="Cost events: a file or a quoted glob. Repeatable."),
+        click.option("--feedback", type=path, multiple=True, help="Feedback: a file or a quoted glob. Repeatable."),
+        click.option("--healing-log", type=path, help="The log that `reportgen heal` wrote."),
+        click.option("--budget", type=path, help="Limits to hold the spending against."),
+        click.option("--site", type=path, help="Folder of the web pages.  [default: site]"),
+        click.option("--recommendations", type=path, help="Markdown file.  [default: RECOMMENDATIONS.md]"),
+        click.option("--config", "settings_file", type=path, help="Settings.  [default: reportgen.toml, if there]"),
+        click.option("--strict", is_flag=True, help="Exit 1 where a line of an input was rejected."),
+        click.option("--fail-on", type=click.IntRange(0, 100), metavar="SCORE", help="Exit 4 from this total on."),
+        click.option("--adopt", is_flag=True, help="Overwrite outputs that reportgen did not write."),
+        click.option("--no-redact", is_flag=True, help="Leave keys, e-mail addresses and homes in the report."),
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the summary."),
+        click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors (and the object of --json)."),
+        click.option("--verbose", "-v", is_flag=True, help="Print every warning, and tracebacks of faults."),
+        click.option("--no-color", is_flag=True, help="No colours (also: NO_COLOR). None without a terminal."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@cli.command(epilog=BUILD_EXAMPLES, short_help="Read logs, write RECOMMENDATIONS.md and the site.")
+@click.argument("project_dir", default=".", type=click.Path(file_okay=False))
+@build_options
+@click.pass_context
+def build(ctx: click.Context, /, project_dir: str, **options: Any) -> None:  # noqa: ANN401 - click gives what it parsed
+    """Read a project's logs and write RECOMMENDATIONS.md and the site.
+
+    PROJECT_DIR is the current directory unless named. Cost events are looked for in budget/cost-events.jsonl and
+    cost-events.jsonl, feedback in FEEDBACK.md and feedback/FEEDBACK.md; one of the two is enough. Paths in flags start
+    at the current directory.
+    """
+    ctx.exit(_build(ctx, project_dir, **options))
+
+
+@click.command(context_settings=_HELP, epilog=OPTIMIZER_EXAMPLES)
+@build_options
+@click.version_option(message="%(prog)s %(version)s", package_name="reportgen", prog_name="reportgen")
+@click.pass_context
+def optimizer(ctx: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - click gives what it parsed
+    """Read the logs of the current directory and write RECOMMENDATIONS.md and the site.
+
+    The same as `reportgen build`.
+    """
+    ctx.exit(_build(ctx, ".", **options))
+
+
+@cli.command("init", short_help="Write a reportgen.toml that explains every setting.")
+@click.argument("directory", default=".", type=click.Path(file_okay=False))
+def init_command(directory: str) -> None:
+    """Write a commented reportgen.toml into DIRECTORY; never overwrite one.
+
+    Every setting is in it, with its meaning and its default, and switched off.
+
+    \b
+    Examples:
+      reportgen init
+      reportgen init demo
+    """
+    from reportgen.starter import init
+
+    path = init(Path(directory))
+    _print([[("Wrote ", "plain"), (clean(str(path)), "strong"), (". Take the # away from what you change.", "plain")]])
+
+
+@cli.command(
+    "heal",
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True},
+    short_help="Answer one failed step with one bounded recovery.",
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="--agent A --attempt N [OPTIONS]")
+@click.pass_context
+def heal_command(ctx: click.Context, arguments: tuple[str, ...]) -> None:
+    """Answer one failed step with one bounded recovery.
+
+    Usually answered before this room is entered; here for the list of commands and for whoever comes another way.
+    """
+    from reportgen import healing
+
+    ctx.exit(healing.main(list(arguments)))
+
+
+@cli.command("completion", short_help="Print a script that completes commands in a shell.")
+@click.argument("shell", type=click.Choice(list(INSTALL)), required=False)
+def completion_command(shell: str | None) -> None:
+    """Print the script that completes reportgen's commands and flags in a shell.
+
+    Without SHELL, the one of $SHELL. Make the folder first if it is not there, and open a new shell after.
+
+    \b
+    To install it:
+      reportgen completion bash > ~/.local/share/bash-completion/completions/reportgen
+      reportgen completion zsh  > ~/.zfunc/_reportgen    with ~/.zfunc in fpath, before compinit
+      reportgen completion fish > ~/.config/fish/completions/reportgen.fish
+    """
+    name = shell or Path(os.environ.get("SHELL", "")).name
+    kind = get_completion_class(name) if name in INSTALL else None
+    if kind is None:
+        raise click.UsageError(f"Name a shell: {', '.join(INSTALL)}.", click.get_current_context())
+    script = kind(cli, {}, "reportgen", "_REPORTGEN_COMPLETE").source()
+    _print_text(f"{script.rstrip()}\n# To install: {INSTALL[name]}")
+
+
+# --- build ----------------------------------------------------------------------------------------------------------
+
+
+def _build(
+    ctx: click.Context,
+    project: str,
+    *,
+    settings_file: str | None,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+    no_color: bool,
+    no_redact: bool,
+    **flags: Any,  # noqa: ANN401 - named as the fields of Settings
+) -> int:
+    if no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        ctx.color = False
+    if quiet and verbose:
+        raise click.UsageError("--quiet and --verbose exclude each other.", ctx)
+    # A score of 0 is given; a flag that is off is not.
+    given = {name: value for name, value in flags.items() if value is not None and value is not False}
+    if no_redact:
+        given["redact"] = False
+    try:
+        from reportgen import building
+
+        with Progress(sys.stderr, shown=not quiet) as progress:
+            result = building.build(
+                project,
+                settings_file=settings_file,
+                progress=progress,
+                on_message=(lambda _: None) if quiet else _tell,
+                **given,
+            )
+    except Exception as error:
+        problem = _as_problem(error)
+        _complain(problem)
+        if verbose:
+            _show_traceback(problem, error)
+        if as_json:
+            _print_json(error_object(problem))
+        return problem.exit_code
+    if verbose:
+        _tell_notices(result.report.notices)
+    for complaint in complaints(result, flags.get("fail_on")):
+        _complain(complaint)
+    if as_json:
+        _print_json(as_object(result))
+    elif not quiet:
+        _print(summary(result, Path.cwd()))
+    return int(result.exit_code)
+
+
+def _tell(message: str) -> None:
+    click.echo(clean(message), err=True)
+
+
+def _tell_notices(notices: Iterable[Notice]) -> None:
+    for notice in notices:
+        place = f"{notice.file}:{notice.line}" if notice.file and notice.line else notice.file or ""
+        text = f"{notice.severity}: {place}: {notice.message}" if place else f"{notice.severity}: {notice.message}"
+        _tell(text)
+
+
+class Progress:
+    """A bar on a terminal, from the moment a build turns out to take its time; nothing anywhere else.
+
+    Called with (stage, done, total) as often as one likes.
+    """
+
+    def __init__(
+        self,
+        stream: TextIO | None,
+        *,
+        shown: bool = True,
+        after: float = 0.7,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._stream = stream
+        self._shown = shown and stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
+        self._clock = clock
+        self._from = clock() + after
+        self._bar: ProgressBar[int] | None = None
+        self._stage = ""
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        if self._bar is not None:
+            self._bar.render_finish()
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        """Show that `done` of `total` is behind us (0: not known how much there is)."""
+        if not self._shown or self._clock() < self._from:
+            return
+        length = max(total, 1)
+        if self._bar is None or stage != self._stage or length != self._bar.length:
+            # All stages share one line, so each label is as wide as the widest is likely to be.
+            label = f"{clean(stage, 32):<32}"
+            self._stage = stage
+            self._bar = click.progressbar(length=length, label=label, file=self._stream, show_eta=False)
+            self._bar.render_progress()
+        self._bar.update(max(0, min(done, length) - self._bar.pos))
+
+
+# --- printing -------------------------------------------------------------------------------------------------------
+
+
+def _as_problem(error: Exception) -> ReportgenError:
+    if isinstance(error, ReportgenError):
+        return error
+    if isinstance(error, OSError) and error.errno in _MENDABLE:
+        where = str(error.filename or "reportgen")
+        return ReportgenError(
+            where, (error.strerror or str(error)).lower(), "Check its permissions and the free space."
+        )
+    what = redact(f"unexpected {type(error).__name__}: {error}")
+    step = "This is a fault of reportgen, not of your files. --verbose shows where; please report it."
+    return ReportgenError("reportgen", what, step, FAULT)
+
+
+def _complain(error: ReportgenError) -> None:
+    where = f"{clean(error.where)}: " if error.where else ""
+    click.echo(click.style("error:", **_STYLES["bad"]) + f" {where}{clean_lines(error.what)}", err=True)
+    if error.next_step:
+        click.echo(f"  next: {clean_lines(error.next_step)}", err=True)
+
+
+def _show_traceback(problem: ReportgenError, error: Exception) -> None:
+    if problem.exit_code == FAULT:
+        click.echo(clean_lines(redact("".join(traceback.format_exception(error)))), err=True)
+
+
+def _print(lines: Iterable[Line]) -> None:
+    _print_text("\n".join("".join(click.style(text, **_STYLES[tone]) for text, tone in line) for line in lines))
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    # ASCII only, so that nothing in it can steer a terminal; json leaves DEL as it is.
+    _print_text(json.dumps(value, indent=2).replace("\x7f", "\\u007f"))
+
+
+def _print_text(text: str) -> None:
+    """Print to stdout. A reader that has gone away is no error; a full disk is."""
+    try:
+        click.echo(text)
+    except OSError as error:
+        _silence(sys.stdout)
+        if error.errno != errno.EPIPE:
+            what = f"can't be written ({error.strerror})"
+            raise ReportgenError("stdout", what, "The outputs themselves are done.", NOT_PRINTED) from None
+
+
+def _flush(stream: TextIO | None) -> None:
+    try:
+        if stream is not None:
+            stream.flush()
+    except OSError:
+        _silence(stream)
+
+
+def _silence(stream: TextIO | None) -> None:
+    """Let what is still buffered go nowhere, or Python would complain about it when it ends."""
+    if stream is not None:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)

@@ -1,0 +1,48 @@
+"""The longer texts of the command line's help. `\\b` keeps the lines of a paragraph as they are."""
+
+from __future__ import annotations
+
+_CODES = """\b
+Exit codes:
+  0    done
+  1    done, but a detector failed (with --strict: or a line was rejected)
+  2    usage, settings, or an output that would overwrite a file of yours
+  3    no input found, or one can't be read; nothing is written
+  4    --fail-on: a recommendation reached the score
+  130  interrupted
+"""
+BUILD_EXAMPLES = (
+    """\b
+Examples:
+  reportgen build                                 the current directory
+  reportgen build demo --pipeline doc-pipeline    one pipeline of the project in demo/
+  reportgen build --events 'logs/*.jsonl.gz'      other files; a glob stands in quotes
+  reportgen build --window 30d --fail-on 75       a nightly check of the last 30 days
+  reportgen build --json --quiet > result.json    for a machine
+
+"""
+    + _CODES
+)
+OPTIMIZER_EXAMPLES = (
+    """\b
+Examples:
+  pipeline-optimizer
+  pipeline-optimizer --pipeline doc-pipeline
+  pipeline-optimizer --since 2026-11-01 --until 2026-11-30
+
+"""
+    + _CODES
+)
+GROUP_EXAMPLES = """\b
+Start here:
+  reportgen build             reads the logs of this directory, writes RECOMMENDATIONS.md and site/
+  reportgen build --help      says where inputs are looked for, with examples
+  reportgen init              writes a reportgen.toml in which every setting is explained
+"""
+
+#: How to install the completion script of each shell.
+INSTALL = {
+    "bash": "reportgen completion bash > ~/.local/share/bash-completion/completions/reportgen",
+    "zsh": "reportgen completion zsh > ~/.zfunc/_reportgen   (with ~/.zfunc in fpath, before compinit)",
+    "fish": "reportgen completion fish > ~/.config/fish/completions/reportgen.fish",
+}

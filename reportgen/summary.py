@@ -1,0 +1,275 @@
+"""What a build says when it is done: a few lines for a person, one object for a machine. No printing here."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections import Counter
+from dataclasses import asdict
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from reportgen.errors import ExitCode, ReportgenError
+from reportgen.model import Agent, Decision, Measure, Pipeline, Report, Status
+
+if TYPE_CHECKING:
+    from reportgen.building import BuildResult
+
+#: How a piece of text is meant; only the command line knows which colour that is.
+Tone = Literal["plain", "strong", "good", "warn", "bad", "faint"]
+Line = list[tuple[str, Tone]]
+
+_TONES: dict[Decision, Tone] = {"implement": "good", "defer": "warn", "reject": "faint"}
+_TOP = 3
+_MEASURES: tuple[Measure, ...] = ("usd", "tokens", "events")
+#: Joiners that letters of some scripts and many emoji need; every other invisible character goes.
+_JOINERS = frozenset("\u200c\u200d")
+
+
+def clean(text: str, limit: int = 400) -> str:
+    """Return text that can't steer a terminal: no control, escape, bidi or invisible characters, on one line."""
+    out = []
+    for char in text[: limit * 4]:
+        kind = unicodedata.category(char)
+        if kind in ("Cc", "Zl", "Zp"):
+            out.append(" ")
+        elif kind == "Cs":
+            out.append("\ufffd")
+        elif kind != "Cf" or char in _JOINERS:
+            out.append(char)
+    line = " ".join("".join(out).split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def clean_lines(text: str, limit: int = 400) -> str:
+    """Like `clean`, line by line: for messages and tracebacks that are made of several lines."""
+    lines = text.split("\n")
+    return "\n".join(line[: len(line) - len(line.lstrip(" "))] + clean(line, limit) for line in lines)
+
+
+# --- for a person ---------------------------------------------------------------------------------------------------
+
+
+def summary(result: BuildResult, here: Path) -> list[Line]:
+    """Return the lines that end a build: what costs most, what to do first, how the detectors and lines fared."""
+    report = result.report
+    lines: list[Line] = [*_costs(report), *_first(report), [], _detectors(report), *_details(report), _inputs(report)]
+    if warnings := sum(1 for notice in report.notices if notice.severity == "warning"):
+        noun = "warning" if warnings == 1 else "warnings"
+        lines.append([_name("Data"), (f"{_count(warnings)} {noun}: see data quality in the report", "warn")])
+    lines.append(_files(result))
+    opened = shown_path(result.site / "index.html", here)
+    lines.append([_name("Open"), (opened, "strong"), (f"  (or {shown_path(result.recommendations, here)})", "plain")])
+    return lines
+
+
+def complaints(result: BuildResult, fail_on: int | None) -> list[ReportgenError]:
+    """Return why the exit code is not 0, worst first; empty for a build that is simply done."""
+    report, code = result.report, result.exit_code
+    found = [
+        ReportgenError(
+            d.where or d.detector,
+            f"detector {d.detector} failed: {d.message or 'no message'}",
+            "Mend it; the other detectors ran, and the report says so too.",
+            ExitCode.DETECTOR_FAILED,
+        )
+        for d in report.detectors
+        if d.status == "error"
+    ]
+    found += [
+        ReportgenError(n.file or "sql/charts", n.message, "Mend it; the report lacks this chart.", code)
+        for n in report.notices
+        if n.code == "chart-failed"
+    ]
+    if code == ExitCode.DETECTOR_FAILED and result.rejected_errors:
+        lines = "1 line was" if result.rejected_errors == 1 else f"{_count(result.rejected_errors)} lines were"
+        what, step = f"{lines} rejected", "Data quality in the report lists them, with the reasons."
+        found.append(ReportgenError("--strict", what, step, code))
+    if code == ExitCode.SCORE_REACHED and fail_on is not None:
+        totals = [r.vfm.total for r in report.recommendations if r.vfm.total >= fail_on]
+        what = f"{len(totals)} of the recommendations reached it, the highest with {max(totals, default=fail_on)}"
+        found.append(ReportgenError(f"--fail-on {fail_on}", what, "Act on them, or raise the score.", code))
+    return found
+
+
+def shown_path(path: Path, here: Path) -> str:
+    """Return a path as one would type it: relative where it lies below `here`."""
+    return os.path.relpath(path, here) if path.is_relative_to(here) else str(path)
+
+
+def _costs(report: Report) -> list[Line]:
+    top = _top_pipeline(report)
+    if top is None or top.cost is None:
+        return [[("There is nothing to count yet.", "strong"), (" No event has been read.", "plain")]]
+    share = f", {_percent(top.cost_share)} of the whole" if top.cost_share is not None else ""
+    verb = "costs most" if top.cost_measure != "events" else "has most events (its cost is unknown)"
+    runs = f", {_count(top.runs)} {'run' if top.runs == 1 else 'runs'}"
+    lines: list[Line] = [
+        [(clean(top.pipeline), "strong"), (f" {verb}: {_amount(top.cost, top.cost_measure)}{share}{runs}", "plain")]
+    ]
+    agent = _top_agent(report, top)
+    if agent is not None and agent.cost is not None:
+        of = f" ({_percent(agent.cost_share)})" if agent.cost_share is not None else ""
+        lines.append(
+            [
+                ("Most of it by ", "plain"),
+                (clean(agent.agent), "strong"),
+                (f": {_amount(agent.cost, top.cost_measure)}{of}", "plain"),
+            ]
+        )
+    if report.build.pipeline_filter is not None:
+        lines.append([(f"Only {clean(report.build.pipeline_filter)} is shown.", "faint")])
+    return lines
+
+
+def _top_pipeline(report: Report) -> Pipeline | None:
+    for measure in _MEASURES:
+        some = [p for p in report.pipelines if p.cost_measure == measure and p.cost is not None and Decimal(p.cost) > 0]
+        if some:
+            return max(some, key=lambda p: Decimal(p.cost or 0))
+    return None
+
+
+def _top_agent(report: Report, pipeline: Pipeline) -> Agent | None:
+    some = [a for a in report.agents if a.pipeline == pipeline.pipeline and a.attributed and a.cost is not None]
+    return max(some, key=lambda a: Decimal(a.cost or 0), default=None)
+
+
+def _first(report: Report) -> list[Line]:
+    groups = report.groups
+    if not groups:
+        return [[], [("Nothing to recommend.", "strong"), (f" {_checked(report)}", "plain")]]
+    lines: list[Line] = [[], [("Do first", "strong"), ("  (nothing is applied automatically)", "faint")]]
+    for group in groups[:_TOP]:
+        title = clean(group.title, 160)
+        lines.append(
+            [
+                (f"  {group.total:>3}  ", "strong"),
+                (f"{group.decision:<9}", _TONES[group.decision]),
+                (f"  {title}", "plain"),
+            ]
+        )
+    if len(groups) > _TOP:
+        lines.append([(f"       and {_count(len(groups) - _TOP)} more", "faint")])
+    return lines
+
+
+def _checked(report: Report) -> str:
+    looked = list(dict.fromkeys(clean(d.checked) for d in report.detectors if d.status == "clear" and d.checked))
+    return f"Checked: {'; '.join(looked)}." if looked else "No detector had enough to go by."
+
+
+def _detectors(report: Report) -> Line:
+    counts = Counter(d.status for d in report.detectors)
+    tones: dict[Status, Tone] = {"found": "plain", "clear": "plain", "skipped": "warn", "error": "bad"}
+    line: Line = [_name("Detectors")]
+    for place, (status, tone) in enumerate(tones.items()):
+        line.append((", " if place else "", "plain"))
+        line.append((f"{counts[status]} {status}", tone if counts[status] else "plain"))
+    return line
+
+
+def _details(report: Report) -> list[Line]:
+    # A detector that failed is told of as an error, on stderr.
+    return [
+        [_name(""), (f"skipped {d.detector}: {clean(d.message or 'not enough data', 160)}", "faint")]
+        for d in report.detectors
+        if d.status == "skipped"
+    ]
+
+
+def _inputs(report: Report) -> Line:
+    lines, used, rejected = (sum(getattr(i, name) for i in report.inputs) for name in ("lines", "used", "rejected"))
+    files = len(report.inputs)
+    read = f"{_count(lines)} read in {files} {'file' if files == 1 else 'files'}, {_count(used)} used, "
+    line: Line = [_name("Lines"), (read, "plain"), (f"{_count(rejected)} rejected", "warn" if rejected else "plain")]
+    others = lines - used - rejected
+    return [*line, (f", {_count(others)} blank, double or not about cost", "faint")] if others else line
+
+
+def _files(result: BuildResult) -> Line:
+    counts = f"{_count(result.written)} written, {_count(result.unchanged)} unchanged, {_count(result.removed)} removed"
+    return [_name("Files"), (counts, "plain")]
+
+
+def _name(text: str) -> tuple[str, Tone]:
+    return (f"{text:<11}", "faint")
+
+
+def _count(number: int) -> str:
+    return f"{number:,}"
+
+
+def _percent(share: float | None) -> str:
+    return "unknown" if share is None else "under 1%" if 0 < share < 0.01 else f"{share:.0%}"
+
+
+def _amount(value: str, measure: Measure) -> str:
+    number = Decimal(value)
+    if measure != "usd":
+        return f"{number:,f} {measure}"
+    if 0 < number < Decimal("0.01"):
+        return "under $0.01"
+    return f"${number.quantize(Decimal('0.01'), ROUND_HALF_UP):,f}"
+
+
+# --- for a machine --------------------------------------------------------------------------------------------------
+
+
+def as_object(result: BuildResult) -> dict[str, Any]:
+    """Return what `--json` prints: exit code, outputs (absolute paths), counts, recommendations, detectors, inputs."""
+    report = result.report
+    return {
+        "reportgen": report.build.reportgen,
+        "exit_code": int(result.exit_code),
+        "outputs": {
+            "recommendations": str(result.recommendations),
+            "site": str(result.site),
+            "index": str(result.site / "index.html"),
+            "report": str(result.site / "data" / "report.json"),
+        },
+        "files": {"written": result.written, "unchanged": result.unchanged, "removed": result.removed},
+        "period": {"first": report.period.first, "last": report.period.last},
+        "pipeline": report.build.pipeline_filter,
+        "counts": {
+            "pipelines": len(report.pipelines),
+            "agents": len(report.agents),
+            "runs": sum(p.runs for p in report.pipelines),
+            "events": sum(p.events for p in report.pipelines),
+            "recommendations": len(report.recommendations),
+            "rejected": report.rejected_total,
+            "rejected_errors": result.rejected_errors,
+            "warnings": sum(1 for notice in report.notices if notice.severity == "warning"),
+        },
+        "recommendations": [
+            {
+                "id": r.id,
+                "total": r.vfm.total,
+                "decision": r.decision,
+                "detector": r.detector,
+                "pipeline": r.pipeline,
+                "subject": r.subject,
+                "title": r.title,
+            }
+            for r in report.recommendations
+        ],
+        "detectors": [
+            {"detector": d.detector, "status": d.status, "findings": d.findings, "message": d.message, "where": d.where}
+            for d in report.detectors
+        ],
+        "inputs": [asdict(i) for i in report.inputs],
+        "healing": {
+            "attempts": report.healing.attempts,
+            "incidents": report.healing.incidents,
+            "escalated": report.healing.escalated,
+        },
+    }
+
+
+def error_object(error: ReportgenError) -> dict[str, Any]:
+    """Return what `--json` prints instead, where there is no report."""
+    return {
+        "exit_code": error.exit_code,
+        "error": {"where": error.where, "what": error.what, "next": error.next_step},
+    }
