@@ -57,7 +57,7 @@ class Pipeline:
     def cost(self, events: Iterable[Event]) -> Fraction:
         """Return what these events cost in the pipeline's measure; an unknown cost adds 0."""
         if self.measure == "usd":
-            return sum((e.cost or Fraction(0) for e in events), Fraction(0))
+            return sum((e.cost for e in events if e.cost), Fraction(0))
         if self.measure == "tokens":
             return Fraction(sum(e.tokens or 0 for e in events))
         return Fraction(len(list(events)))

@@ -95,7 +95,9 @@ def squeeze(text: str) -> str:
 def clean(text: str) -> str:
     """`**@Writer** ` is `Writer`."""
     name = squeeze(text)
-    for _ in range(len(name)):
+    before = None
+    while name != before:
+        before = name
         for mark in ("**", "__", "~~", "*", "_", "`"):
             if name.startswith(mark) and name.endswith(mark) and len(name) > 2 * len(mark):
                 name = name[len(mark) : -len(mark)].strip()
@@ -204,23 +206,28 @@ def tags_of(cell: str) -> frozenset[str]:
 
 def read_events(raws: Iterable[Mapping[str, object]]) -> list[Event]:
     """Return the events that count: one per event id, with far-away dates taken for unreadable."""
-    counted: list[tuple[Mapping[str, object], Event]] = []
-    best: dict[object, tuple[tuple[object, ...], Mapping[str, object], Event]] = {}
+    events = []
+    by_id: dict[object, list[tuple[Mapping[str, object], Event]]] = {}
     for raw in raws:
-        event = _event(raw)
         event_id = raw.get("event_id")
         if event_id is None or event_id == "":
-            counted.append((raw, event))
-            continue
-        tokens = -1 if event.tokens is None else event.tokens
-        cost = Fraction(-1) if event.cost is None else event.cost
-        text = json.dumps(raw, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
-        order = (event.time or datetime.min.replace(tzinfo=UTC), tokens, cost, text)
-        if event_id not in best or order > best[event_id][0]:
-            best[event_id] = (order, raw, event)
-    events = [event for _, event in counted] + [event for _, _, event in best.values()]
+            events.append(_event(raw))
+        else:
+            by_id.setdefault(event_id, []).append((raw, _event(raw)))
+    for copies in by_id.values():
+        events.append(copies[0][1] if len(copies) == 1 else max(copies, key=lambda copy: _precedence(*copy))[1])
     _undate_far_groups(events)
     return events
+
+
+def _precedence(raw: Mapping[str, object], event: Event) -> tuple[datetime, int, Fraction, str]:
+    """The latest time, then most tokens, then highest cost, then the greatest canonical JSON; what is missing is least."""
+    return (
+        event.time or datetime.min.replace(tzinfo=UTC),
+        -1 if event.tokens is None else event.tokens,
+        Fraction(-1) if event.cost is None else event.cost,
+        json.dumps(raw, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str),
+    )
 
 
 def _event(raw: Mapping[str, object]) -> Event:
