@@ -42,6 +42,8 @@ class Build:
     project: str
     #: Settings in force that change numbers, as `(name, value, unit)`.
     settings: list[tuple[str, str, str]]
+    #: One hash over all outputs, the same in each of them: a mix of two builds would show.
+    hash: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,6 +42,8 @@ class SqlFile:
     origin: Origin
     front: Mapping[str, Any]
     text: str
+    #: Why the file can't be used, where its front matter or its name is broken.
+    broken: ReportgenError | None = None
 
     def where(self, needle: str = "") -> str:
         """Return `path:line`, of the first line that holds `needle` (a key of the front matter)."""
@@ -91,7 +93,10 @@ def _line_of(text: str, needles: Sequence[str]) -> int:
 
 
 def find_sql_files(folder: str, built_in: Path, project: Path | None) -> list[SqlFile]:
-    """Return the files of `sql/<folder>`, by id: a project's file of the same name replaces the built-in one."""
+    """Return the files of `sql/<folder>`, by id: a project's file of the same name replaces the built-in one.
+
+    A file that can't be used is returned with its error in `broken`, for the caller to make an outcome of.
+    """
     files: dict[str, SqlFile] = {}
     places: list[tuple[Path, Origin]] = [(built_in, "built-in")]
     if project is not None:
@@ -100,9 +105,20 @@ def find_sql_files(folder: str, built_in: Path, project: Path | None) -> list[Sq
         for path in sorted((root / folder).glob("*.sql")):
             if path.name.startswith("."):
                 continue
-            file = read_sql_file(path, name=f"sql/{folder}/{path.name}", origin=origin)
+            name = f"sql/{folder}/{path.name}"
+            try:
+                file = read_sql_file(path, name=name, origin=origin)
+            except ReportgenError as error:
+                file = SqlFile(path.stem, path, name, origin, {}, _text(path), error)
             files[file.id] = file
     return [files[key] for key in sorted(files)]
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def near(word: str, words: Sequence[str]) -> str:

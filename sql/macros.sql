@@ -10,6 +10,13 @@ create or replace macro prorate(amount, part, whole) as
 /* The same amount as a whole number of 1e-12, for exact fractions of two amounts. */
 create or replace macro pico(amount) as cast(amount * 1000000000000 as hugeint);
 
+/* A decimal without trailing zeros, for sentences. */
+create or replace macro plainly(amount) as
+    case
+        when contains(cast(amount as varchar), '.') then rtrim(rtrim(cast(amount as varchar), '0'), '.')
+        else cast(amount as varchar)
+    end;
+
 /* a / b to two places, for sentences only: comparisons cross-multiply. */
 create or replace macro about(a, b) as
     case

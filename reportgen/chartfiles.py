@@ -1,0 +1,154 @@
+"""Chart files: a query, and in its front matter which page it is for and what its columns are. Rows to `model.Chart`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal, cast
+
+from reportgen.detectors import UNITS, as_text
+from reportgen.errors import ReportgenError
+from reportgen.model import Cell, Chart, Column, Measure
+from reportgen.sqlfile import SqlFile, check_keys, near
+from reportgen.warehouse import Result, SqlError, Warehouse
+
+Kind = Literal["bars", "rows", "points", "lines"]
+PAGES = ("overview", "pipeline", "agent", "recommendation", "healing", "budget")
+KINDS = ("bars", "rows", "points", "lines")
+_FRONT: dict[str, type | tuple[type, ...]] = {
+    "title": str, "doc": str, "page": str, "kind": str, "x": str, "y": str, "series": str, "mark": str, "label": str,
+    "line": str, "line_label": str, "facet": str, "note": str, "detectors": list, "columns": dict,
+}  # fmt: skip
+#: Which columns say whose page a row is for.
+_KEYS = {"pipeline": ("pipeline",), "agent": ("agent",), "recommendation": ("detector", "pipeline", "subject_key")}
+_ROLES = ("x", "y", "series", "mark", "label", "line", "facet")
+
+
+@dataclass(frozen=True, slots=True)
+class ChartFailed:
+    """A chart file that could not be drawn: the message, and where."""
+
+    file: SqlFile
+    message: str
+    where: str
+
+
+def check_chart(file: SqlFile) -> None:
+    """Check the front matter of a chart file. Raises ReportgenError with `path:line`."""
+    check_keys(file, file.front, _FRONT, "")
+    for key in ("title", "page", "kind", "x", "y"):
+        if key not in file.front:
+            raise file.problem(f"front matter needs '{key}'", f'Add {key} = "…".')
+    for key, known in (("page", PAGES), ("kind", KINDS)):
+        if file.front[key] not in known:
+            raise file.problem(
+                f"unknown {key} '{file.front[key]}'{near(file.front[key], known)}", f"Known: {', '.join(known)}.", key
+            )
+    for name, entry in file.front.get("columns", {}).items():
+        check_keys(file, entry, {"label": str, "unit": str}, f" in [columns.{name}]")
+        if entry.get("unit") not in (None, *UNITS):
+            raise file.problem(f"unknown unit '{entry['unit']}'{near(entry['unit'], UNITS)}", key=name)
+
+
+def read_charts(
+    warehouse: Warehouse, files: Sequence[SqlFile], page_key: Callable[[str, tuple[str, ...]], str | None]
+) -> tuple[list[Chart], list[ChartFailed]]:
+    """Run every chart file and split its rows by page and facet.
+
+    `page_key(page, values)` gives the slug or id that the page of these key values has, or None where there is no such
+    page in this report (filtered out). A chart that fails is reported beside the others.
+    """
+    charts: list[Chart] = []
+    failed: list[ChartFailed] = []
+    for file in files:
+        try:
+            if file.broken is not None:
+                raise file.broken
+            check_chart(file)
+            warehouse.check_one_select(file)
+            result = warehouse.query(file.text)
+            charts.extend(_split(file, result, page_key))
+        except SqlError as failure:
+            where = f"{file.name}:{failure.line}" if failure.line else file.name
+            failed.append(ChartFailed(file, failure.message, where))
+        except ReportgenError as error:
+            failed.append(ChartFailed(file, error.what, error.where))
+    return charts, failed
+
+
+def _split(file: SqlFile, result: Result, page_key: Callable[[str, tuple[str, ...]], str | None]) -> list[Chart]:
+    front = file.front
+    page = str(front["page"])
+    key_columns = _KEYS.get(page, ())
+    for name in key_columns + tuple(str(front[role]) for role in _ROLES if role in front):
+        if name not in result.columns:
+            raise file.problem(f"the SELECT gives no column '{name}'{near(name, result.columns)}")
+    places: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in result.dicts():
+        key = page_key(page, tuple(str(row[name]) for name in key_columns))
+        if key is None:
+            continue
+        facet = as_text(row[str(front["facet"])]) or "" if "facet" in front else ""
+        places.setdefault((key, facet), []).append(row)
+    facets: dict[str, int] = {}
+    return [
+        _chart(file, key, rows, _position(facets, key))
+        for (key, _), rows in places.items()
+    ]  # fmt: skip
+
+
+def _position(seen: dict[str, int], key: str) -> int:
+    seen[key] = seen.get(key, 0) + 1
+    return seen[key]
+
+
+def _chart(file: SqlFile, key: str, rows: Sequence[Mapping[str, Any]], position: int) -> Chart:
+    front = file.front
+    first = rows[0]
+    shown = [name for name in front.get("columns", {}) if name in first]
+    for role in ("x", "y", "series", "mark", "label"):
+        if role in front and front[role] not in shown:
+            shown.append(str(front[role]))
+    title = re.sub(r"\{(\w+)\}", lambda m: as_text(first.get(m.group(1))) or "", str(front["title"]))
+    parts = [file.id.replace("_", "-")] + ([key] if key else []) + ([str(position)] if position > 1 else [])
+    measure = first.get("measure")
+    return Chart(
+        id="-".join(parts),
+        page=str(front["page"]),
+        key=key,
+        title=title,
+        kind=cast(Kind, front["kind"]),
+        columns=[
+            Column(
+                name=name,
+                label=str(front.get("columns", {}).get(name, {}).get("label", name.replace("_", " "))),
+                unit=front.get("columns", {}).get(name, {}).get("unit"),
+            )
+            for name in shown
+        ],
+        x=str(front["x"]),
+        y=str(front["y"]),
+        series=front.get("series"),
+        mark=front.get("mark"),
+        label=front.get("label"),
+        measure=cast(Measure, measure) if measure in ("usd", "tokens", "events") else None,
+        line_at=as_text(first.get(str(front["line"]))) if "line" in front else None,
+        line_label=front.get("line_label"),
+        note=str(front.get("note", "")),
+        rows=[[_cell(row[name]) for name in shown] for row in rows],
+        sql=file.text,
+        file=file.name,
+    )
+
+
+def _cell(value: Any) -> Cell:
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, int):
+        # Whole numbers beyond what JSON readers hold exactly travel as text.
+        return value if abs(value) < 2**53 else str(value)
+    if isinstance(value, Decimal):
+        return as_text(value)
+    return as_text(value)

@@ -1,0 +1,47 @@
+"""The machine's view: a `Report` to and from `report.json`, and its JSON Schema. The only room that knows msgspec."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from reportgen.errors import ReportgenError
+from reportgen.model import SCHEMA_VERSION, Report
+
+
+def report_bytes(report: Report) -> bytes:
+    """Return `report.json`: UTF-8, keys in the order of the model, one blank of indent a level, LF at the end."""
+    return msgspec.json.format(msgspec.json.encode(report), indent=1) + b"\n"
+
+
+def read_report(data: bytes, name: str = "report.json") -> Report:
+    """Return the report that the bytes hold. Raises ReportgenError where they are of another shape or version."""
+    try:
+        version = msgspec.json.decode(data)
+    except msgspec.DecodeError as error:
+        raise ReportgenError(name, f"is not JSON ({error})", "Build the report again.") from error
+    found = version.get("schema_version") if isinstance(version, dict) else None
+    if found != SCHEMA_VERSION:
+        raise ReportgenError(
+            name, f"has schema version {found}, and this reportgen reads {SCHEMA_VERSION}", "Build the report again."
+        )
+    try:
+        return msgspec.json.decode(data, type=Report)
+    except msgspec.ValidationError as error:
+        raise ReportgenError(name, f"is not a report ({error})", "Build the report again.") from error
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of `report.json`, made from the model."""
+    made = msgspec.json.schema(Report)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"reportgen report.json, schema version {SCHEMA_VERSION}",
+        **made,
+    }
+
+
+def version() -> str:
+    """Return msgspec's version."""
+    return str(msgspec.__version__)

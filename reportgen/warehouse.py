@@ -1,0 +1,312 @@
+"""The only room that knows DuckDB: load rows, build tables from SQL files, lock, query.
+
+The warehouse is one DuckDB file. It is written beside its place and moved there when it is whole, so that a build that
+is killed leaves the old one. From `lock` on nothing in it can read or write a file, load an extension or change a
+setting.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import duckdb
+
+from reportgen.errors import ReportgenError
+from reportgen.sqlfile import SqlFile
+
+Row = tuple[Any, ...]
+
+#: What the input rooms hand over; see the readers for what each column means. Money is DECIMAL, times are UTC.
+RAW_TABLES: dict[str, str] = {
+    "names": "spelling_no integer, key_no integer, kind varchar, spelling varchar, name_key varchar, key_hash varchar,"
+    " code_point_rank integer",
+    "feedback": "row_no integer, file_no integer, line_no bigint, feedback_date date, pipeline_no integer,"
+    " agent_no integer, score decimal(18, 12), score_text varchar, issue varchar, resolution varchar, tags varchar[]",
+    "healing": "row_no integer, line_no bigint, log_time timestamp, pipeline_no integer, agent_no integer,"
+    " run_no integer, error_type varchar, attempt bigint, max_attempts bigint, action varchar, exit_code integer,"
+    " delay_seconds decimal(18, 3), reason varchar, context varchar",
+    "budget": "row_no integer, agent_no integer, window_name varchar, limit_usd decimal(38, 12),"
+    " warn_percent decimal(9, 3), hard_stop boolean",
+    "roster": "pipeline_no integer, agent_no integer",
+    "settings": "since_time timestamp, until_time timestamp, as_of timestamp, window_seconds bigint,"
+    " run_gap_seconds decimal(18, 6), score_flag decimal(18, 6)",
+}
+
+EVENT_COLUMNS: dict[str, str] = {
+    "event_no": "bigint",
+    "file_no": "integer",
+    "line_no": "bigint",
+    "event_time": "timestamp",
+    "agent_no": "integer",
+    "pipeline_no": "integer",
+    "run_no": "integer",
+    "tool_name": "varchar",
+    "model": "varchar",
+    "input_tokens": "bigint",
+    "output_tokens": "bigint",
+    "cache_read_tokens": "bigint",
+    "cache_write_tokens": "bigint",
+    "total_tokens": "bigint",
+    "tokens_estimated": "boolean",
+    "cost_usd": "decimal(38, 12)",
+    "cost_basis": "varchar",
+    "duration_ms": "decimal(18, 3)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Rows of a query, with the names and DuckDB types of its columns."""
+
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    rows: list[Row]
+
+    def dicts(self) -> list[dict[str, Any]]:
+        """Return each row as a dict by column name."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+
+class SqlError(Exception):
+    """A statement of a SQL file failed: the message, and the line of the file where DuckDB points."""
+
+    def __init__(self, message: str, line: int | None) -> None:
+        self.message = message
+        self.line = line
+        super().__init__(message)
+
+
+class Warehouse:
+    """An open warehouse. Use as a context manager; every method raises SqlError or ReportgenError."""
+
+    def __init__(self, path: Path | None = None, *, read_only: bool = False) -> None:
+        self._target = path
+        self._new = None if path is None or read_only else path.with_name(path.name + ".new")
+        if self._new is not None:
+            self._discard()
+            self._new.parent.mkdir(parents=True, exist_ok=True)
+        database = ":memory:" if path is None else str(path if read_only else self._new)
+        try:
+            self._con = duckdb.connect(database, read_only=read_only)
+        except duckdb.Error as error:
+            raise ReportgenError(str(path), f"can't be opened as a DuckDB file ({_first_line(error)})", "") from error
+        # Order of rows is always asked for in the SQL; keeping the insertion order would only cost memory.
+        self._con.execute("set timezone = 'UTC'") if _has_timezone(self._con) else None
+
+    def __enter__(self) -> Warehouse:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._con.close()
+        self._discard()
+
+    def _discard(self) -> None:
+        if self._new is not None:
+            for leftover in (self._new, self._new.with_name(self._new.name + ".wal")):
+                leftover.unlink(missing_ok=True)
+
+    def keep(self) -> None:
+        """Close the warehouse and put it in its place, whole."""
+        self._con.execute("checkpoint")
+        self._con.close()
+        if self._new is not None and self._target is not None:
+            self._new.replace(self._target)
+
+    def load_raw(self, tables: Mapping[str, Iterable[Sequence[Any]]], events_csv: Path | None) -> None:
+        """Create the schema `raw` and fill it: `tables` by the names of RAW_TABLES, events from the reader's CSV."""
+        self._con.execute("create schema raw")
+        for name, columns in RAW_TABLES.items():
+            self._con.execute(f"create table raw.{name} ({columns})")
+            self._insert(f"raw.{name}", list(tables.get(name, ())))
+        columns = ", ".join(f"{name} {kind}" for name, kind in EVENT_COLUMNS.items())
+        self._con.execute(f"create table raw.events ({columns})")
+        if events_csv is not None:
+            types = ", ".join(f"'{name}': '{kind}'" for name, kind in EVENT_COLUMNS.items())
+            self._con.execute(
+                f"insert into raw.events select * from read_csv(?, header = true, auto_detect = false, delim = ',',"
+                f" quote = '\"', escape = '\"', nullstr = '', new_line = '\\n', max_line_size = 16777216,"
+                f" columns = {{{types}}})",
+                [str(events_csv)],
+            )
+
+    def _insert(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
+        if not rows:
+            return
+        marks = ", ".join("?" for _ in rows[0])
+        # One statement for many rows: executemany binds row by row and takes minutes for 100,000 of them.
+        for start in range(0, len(rows), 500):
+            part = rows[start : start + 500]
+            values = ", ".join(f"({marks})" for _ in part)
+            self._con.execute(f"insert into {table} values {values}", [cell for row in part for cell in row])
+
+    def run_script(self, text: str) -> None:
+        """Run statements of our own (macros)."""
+        self._con.execute(text)
+
+    def create_tables(self, files: Sequence[SqlFile]) -> None:
+        """Build each file as a table named for it, in the order of their references; a cycle is named."""
+        for file in self._in_order(files):
+            try:
+                self._con.execute(f"create table {file.id} as {file.text.rstrip().rstrip(';')}")
+            except duckdb.Error as error:
+                failure = _failure(error)
+                where = f"{file.name}:{failure.line}" if failure.line else file.name
+                raise ReportgenError(where, failure.message, "Mend the SQL; nothing was written.") from error
+            self._comment(file)
+
+    def _in_order(self, files: Sequence[SqlFile]) -> list[SqlFile]:
+        by_id = {file.id: file for file in files}
+        needs: dict[str, set[str]] = {}
+        for file in files:
+            if file.broken is not None:
+                raise file.broken
+            self.check_one_select(file)
+            needs[file.id] = {name for name in self._references(file) if name in by_id and name != file.id}
+        done: list[SqlFile] = []
+        placed: set[str] = set()
+        while len(done) < len(files):
+            ready = [key for key in sorted(by_id) if key not in placed and needs[key] <= placed]
+            if not ready:
+                cycle = " and ".join(f"sql/…/{key}.sql" for key in sorted(set(by_id) - placed))
+                raise ReportgenError(cycle, "these views need each other", "Break the circle.")
+            done.extend(by_id[key] for key in ready)
+            placed.update(ready)
+        return done
+
+    def _references(self, file: SqlFile) -> set[str]:
+        """Return the tables of the main schema that a file reads, from DuckDB's own parse tree."""
+        found = self._con.execute("select json_serialize_sql(?)", [file.text.rstrip().rstrip(";")]).fetchone()
+        names: set[str] = set()
+        waiting: list[Any] = [json.loads(str(found[0]))] if found else []
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, dict):
+                if node.get("type") == "BASE_TABLE" and node.get("schema_name") in ("", "main"):
+                    names.add(str(node["table_name"]))
+                waiting.extend(node.values())
+            elif isinstance(node, list):
+                waiting.extend(node)
+        return names
+
+    def _comment(self, file: SqlFile) -> None:
+        doc = str(file.front.get("doc") or file.front.get("title") or "").strip()
+        if doc:
+            self._con.execute(f"comment on table {file.id} is {_quoted(doc)}")
+        existing = set(self.columns(file.id))
+        for column, text in file.front.get("columns", {}).items():
+            if column not in existing:
+                raise file.problem(f"[columns] names '{column}', which the SELECT does not give", key=column)
+            self._con.execute(f"comment on column {file.id}.{column} is {_quoted(str(text))}")
+
+    def columns(self, table: str) -> list[str]:
+        """Return the column names of a table or view."""
+        rows = self._con.execute(
+            "select column_name from information_schema.columns where table_schema = 'main' and table_name = ?"
+            " order by ordinal_position",
+            [table],
+        ).fetchall()
+        return [str(row[0]) for row in rows]
+
+    def create_view(self, schema: str, name: str, values: Mapping[str, Decimal | int | str | bool]) -> None:
+        """Create a one-row view of constants: how parameters reach the SQL as data."""
+        self._con.execute(f"create schema if not exists {schema}")
+        columns = ", ".join(f"{_literal(value)} as {key}" for key, value in values.items()) or "true as none"
+        self._con.execute(f"create or replace view {schema}.{name} as select {columns}")
+
+    def fill(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Create a table of our own results, and fill it."""
+        self._con.execute(f"create or replace table {table} ({columns})")
+        self._insert(table, rows)
+
+    def lock(self) -> None:
+        """Close the way to files, extensions and settings for everything that runs from here on."""
+        self._con.execute("set enable_external_access = false")
+        self._con.execute("set lock_configuration = true")
+
+    def check_one_select(self, file: SqlFile) -> None:
+        """Raise ReportgenError where the file is not exactly one SELECT."""
+        try:
+            statements = self._con.extract_statements(file.text)
+        except duckdb.Error as error:
+            failure = _failure(error)
+            raise ReportgenError(f"{file.name}:{failure.line or 1}", failure.message, "Mend the SQL.") from error
+        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+            raise ReportgenError(
+                file.name,
+                "must be exactly one SELECT"
+                + (f", and holds {len(statements)} statements" if len(statements) != 1 else ""),
+                "Keep the SELECT only.",
+            )
+
+    def query(self, text: str, parameters: Sequence[Any] = ()) -> Result:
+        """Run one query and fetch it whole. Raises SqlError with the line that DuckDB points at."""
+        try:
+            cursor = self._con.execute(text, list(parameters))
+            described = cursor.description or []
+            return Result(tuple(str(d[0]) for d in described), tuple(str(d[1]) for d in described), cursor.fetchall())
+        except duckdb.Error as error:
+            raise _failure(error) from error
+
+    @contextlib.contextmanager
+    def stream(self, text: str) -> Iterator[tuple[list[str], Iterator[Row]]]:
+        """Run one query and give its columns and its rows one at a time."""
+        cursor = self._con.cursor()
+        try:
+            cursor.execute(text)
+            names = [str(d[0]) for d in cursor.description or []]
+            yield names, iter(lambda: cursor.fetchone() or (), ())
+        finally:
+            cursor.close()
+
+
+def version() -> str:
+    """Return DuckDB's version."""
+    return str(duckdb.__version__)
+
+
+def _has_timezone(con: duckdb.DuckDBPyConnection) -> bool:
+    found = con.execute("select count(*) from duckdb_settings() where lower(name) = 'timezone'").fetchone()
+    return bool(found and found[0])
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _literal(value: Decimal | int | str | bool) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Decimal):
+        return f"cast('{value:f}' as decimal({_width(value)}))"
+    if isinstance(value, int):
+        return str(value)
+    return _quoted(value)
+
+
+def _width(value: Decimal) -> str:
+    _, digits, exponent = value.as_tuple()
+    scale = max(-int(exponent), 0)
+    return f"{max(len(digits) + max(int(exponent), 0), scale + 1)}, {scale}"
+
+
+_LINE = re.compile(r"^LINE (\d+):", re.MULTILINE)
+
+
+def _failure(error: duckdb.Error) -> SqlError:
+    text = str(error)
+    found = _LINE.search(text)
+    return SqlError(_first_line(error), int(found.group(1)) if found else None)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

@@ -1,0 +1,41 @@
+"""Sentences from a detector's front matter, with a row's values filled in: shown for reading, escaped for Markdown."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from reportgen.detectors import SLOT, Finding, as_text
+from reportgen.model import Measure
+from reportgen.render.format import show
+from reportgen.render.prose import escape_markdown, plain
+
+
+def fill(finding: Finding, text: str, measure: Measure, *, markdown: bool = True) -> str:
+    """Fill `{column}` with the shown value (with its unit), `{column:n}` without the unit."""
+
+    def value(found: re.Match[str]) -> str:
+        name, bare = found.group(1), found.group(2)
+        raw = as_text(finding.row.get(name))
+        unit = finding.detector.columns.get(name, ("", None))[1]
+        if bare and unit not in ("cost", "usd", "share"):
+            unit = None
+        if unit is None and raw is not None and name in ("pipeline", "subject"):
+            unit = "text"
+        shown = show(raw, unit, measure)
+        if bare and shown.endswith("x"):
+            shown = shown[:-1]
+        # A number is ours and reads better as it is; everything else came from an input.
+        if isinstance(finding.row.get(name), int | Decimal):
+            return shown
+        return escape_markdown(shown) if markdown else plain(shown)
+
+    return SLOT.sub(value, text)
+
+
+def action_of(finding: Finding) -> str:
+    """Return the action for this finding: that of all its labels, else of the first that has one, else the detector's."""
+    for label in (", ".join(finding.labels), *finding.labels):
+        if label in finding.detector.actions:
+            return finding.detector.actions[label]
+    return finding.detector.action

@@ -1,0 +1,43 @@
+/*---
+title = "The run among its neighbours"
+page = "recommendation"
+detectors = ["cost_outlier"]
+kind = "points"
+x = "started"
+y = "cost"
+mark = "this_one"
+label = "run"
+line = "line_at"
+line_label = "reported from here"
+note = "Thirty runs before and after it."
+
+[columns.started]
+label = "Started"
+unit = "time"
+
+[columns.run]
+label = "Run"
+
+[columns.cost]
+label = "Cost"
+unit = "cost"
+
+[columns.this_one]
+label = "This recommendation"
+---*/
+select
+    f.detector,
+    f.pipeline,
+    f.subject_key,
+    pl.cost_measure as measure,
+    r.started,
+    r.run,
+    r.cost,
+    r.run_key = f.subject_key as this_one,
+    f.threshold as line_at
+from findings as f
+inner join pipelines as pl on f.pipeline = pl.pipeline
+inner join runs as t on f.pipeline = t.pipeline and f.subject_key = t.run_key
+inner join runs as r on f.pipeline = r.pipeline and r.run_rank between t.run_rank - 30 and t.run_rank + 30
+where f.detector = 'cost_outlier' and r.started is not null
+order by f.finding_no, r.run_rank

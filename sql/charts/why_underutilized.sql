@@ -1,0 +1,35 @@
+/*---
+title = "Runs of the pipeline's agents"
+page = "recommendation"
+detectors = ["underutilized_agent"]
+kind = "rows"
+x = "runs"
+y = "agent"
+mark = "this_one"
+line = "line_at"
+line_label = "reported below"
+note = "The agent, and the twenty that are in most runs."
+
+[columns.agent]
+label = "Agent"
+
+[columns.runs]
+label = "Runs"
+unit = "runs"
+
+[columns.this_one]
+label = "This recommendation"
+---*/
+select
+    f.detector,
+    f.pipeline,
+    f.subject_key,
+    a.agent,
+    a.runs,
+    a.agent = f.subject as this_one,
+    f.threshold as line_at
+from findings as f
+inner join agents as a on f.pipeline = a.pipeline
+where f.detector = 'underutilized_agent' and a.attributed
+qualify row_number() over (partition by f.finding_no order by a.agent = f.subject desc, a.runs desc, a.agent) <= 21
+order by f.finding_no, a.runs desc, a.agent

@@ -1,0 +1,114 @@
+/*---
+title = "Agents that do much more than their share"
+issue = "Bottleneck agent"
+doc = """
+Counts the events of each agent of a pipeline and compares them with the mean over its agents. Of the two busiest, those
+at or above the ratio are reported: work piles up where they are.
+"""
+finding = "{subject} made {observed:n} of the {agent_events} that the {agents} agents of {pipeline} made: {ratio:n} times the mean of {baseline:n}."
+action = "Batch tool calls, or narrow the task scope."
+effort = "M"
+burden = 8
+subject_kind = "agent"
+
+[minimum]
+events = 1
+
+[params.min_ratio]
+default = 1.5
+unit = "times the mean events of an agent"
+doc = "An agent at or above this multiple is reported."
+
+[params.max_rank]
+default = 2
+unit = "agents a pipeline"
+doc = "Only this many of the busiest agents can be reported."
+
+[columns.observed]
+label = "Events of the agent"
+unit = "events"
+
+[columns.baseline]
+label = "Mean events of an agent"
+unit = "events"
+
+[columns.threshold]
+label = "Reported from"
+unit = "events"
+
+[columns.ratio]
+label = "Times the mean"
+unit = "times"
+
+[columns.agent_events]
+label = "Events of all agents"
+unit = "events"
+
+[columns.agents]
+label = "Agents in the pipeline"
+
+[columns.agent_cost]
+label = "Cost of the agent"
+unit = "cost"
+---*/
+with param as (
+    select * from params.bottleneck_agent
+),
+
+ranked as (
+    select
+        *,
+        sum(events) over (partition by pipeline) as agent_events,
+        count(*) over (partition by pipeline) as agents,
+        row_number() over (
+            partition by pipeline
+            order by events desc, cost_sum desc, agent_key
+        ) as busy_rank
+    from (
+        select
+            a.pipeline,
+            a.agent,
+            n.name_key as agent_key,
+            a.events,
+            a.runs,
+            a.cost,
+            a.cost_sum,
+            a.cost_basis
+        from agents as a
+        inner join names as n on n.kind = 'agent' and a.agent = n.shown
+        where a.attributed and a.events > 0
+    )
+),
+
+flagged as (
+    -- n(a) >= ratio x N / A, cross-multiplied.
+    select r.*
+    from ranked as r
+    cross join param as p
+    where r.busy_rank <= p.max_rank and r.events * r.agents >= p.min_ratio * r.agent_events
+)
+
+select
+    f.pipeline,
+    f.agent as subject,
+    f.events as observed,
+    prorate(1, f.agent_events, f.agents) as baseline,
+    prorate(p.min_ratio, f.agent_events, f.agents) as threshold,
+    f.runs as occurrences,
+    f.runs as affected_runs,
+    pl.runs as total_runs,
+    -- What the events above the mean cost: c(a) x (1 - (N / A) / n(a)).
+    case
+        when f.cost is not null
+            then prorate(f.cost, f.events * f.agents - f.agent_events, f.events * f.agents)
+    end as saving,
+    pl.cost as saving_of,
+    f.cost_basis as saving_basis,
+    about(f.events * f.agents, f.agent_events) as ratio,
+    cast(f.agent_events as bigint) as agent_events,
+    f.agents,
+    f.cost as agent_cost
+from flagged as f
+inner join pipelines as pl on f.pipeline = pl.pipeline
+cross join param as p
+order by f.pipeline, f.busy_rank
