@@ -27,7 +27,7 @@ _INLINE = re.compile(
     r"|\$(?!\d)"
     r"|&(?=#?\w+;)"
     # GitHub makes links of bare addresses.
-    r"|:(?=//)|(?<=\bwww)\.",
+    r"|:(?=//)|(?<=www)\.",
     re.IGNORECASE,
 )
 #: What would start a list, a quote, an underline of a heading or a table's rule at the start of a line.
