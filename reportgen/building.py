@@ -8,13 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import reportgen
+from reportgen import detectorfile, quality, tables
 from reportgen import detectors as detecting
 from reportgen import publish as publishing
-from reportgen import quality, report_json, tables, warehouse
 from reportgen.chartfiles import ChartFailed
 from reportgen.errors import ExitCode, ReportgenError
 from reportgen.inputs.budget import read_budget
@@ -26,6 +27,7 @@ from reportgen.model import Build, InputFile, Notice, RejectedLine, Report, Reti
 from reportgen.names import Names, clean_name, fold
 from reportgen.render import BUILD_HASH
 from reportgen.report import Found, assemble, with_extras
+from reportgen.report import json as report_json
 from reportgen.resources import resource_dir
 from reportgen.settings import Settings, load_settings
 from reportgen.sqlfile import find_sql_files, near
@@ -65,8 +67,8 @@ def build(
     """Build the report of a project directory: `RECOMMENDATIONS.md` and the site.
 
     `flags` are named as the fields of `Settings` (`pipeline="docs"`, `since="2026-11-01"`, `site="public"`) and win
-    over `reportgen.toml`. Raises ReportgenError with an exit code: 2 for usage, settings or a refused overwrite, 3 where
-    there is no input or one can't be read. A detector that fails does not raise: it is in the report, exit code 1.
+    over `reportgen.toml`. Raises ReportgenError with an exit code: 2 for usage, settings or a refused overwrite, 3
+    where there is no input or one can't be read. A detector that fails does not raise: the exit code is 1.
     """
     tell = on_message or (lambda _: None)
     settings = load_settings(Path(project), file=Path(settings_file) if settings_file else None, flags=flags)
@@ -252,8 +254,8 @@ def _analyse(
 ) -> tuple[Report, list[ChartFailed], tuple[Any, Mapping[str, bytes]]]:
     built_in, own = resource_dir("sql"), settings.project / "sql"
     files = find_sql_files("detectors", built_in, own)
-    detecting.check_settings(files, settings)
-    readings = [detecting.read_detector(file, settings) for file in files]
+    detectorfile.check_settings(files, settings)
+    readings = [detectorfile.read_detector(file, settings) for file in files]
     # A chart may read the parameters of a detector that is switched off: every file has its view.
     for one in readings:
         store.create_view("params", one.file.id, one.values)
@@ -332,16 +334,7 @@ def _build_facts(settings: Settings, only: str | None) -> Build:
 
 def versions() -> dict[str, str]:
     """Return the version of every package that takes part in the outputs."""
-    from reportgen.inputs import feedback
-    from reportgen.render import pages, plotlyjs
-
-    return {
-        "duckdb": warehouse.version(),
-        "jinja2": pages.version(),
-        "markdown-it-py": feedback.version(),
-        "msgspec": report_json.version(),
-        "plotly": plotlyjs.version(),
-    }
+    return {name: version(name) for name in ("duckdb", "jinja2", "markdown-it-py", "msgspec", "plotly")}
 
 
 def _render(

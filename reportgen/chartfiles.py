@@ -1,4 +1,4 @@
-"""Chart files: a query, and in its front matter which page it is for and what its columns are. Rows to `model.Chart`."""
+"""Chart files: a query, and in its front matter the page it is for and what its columns are; rows to `model.Chart`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal, cast
 
-from reportgen.detectors import UNITS, as_text
+from reportgen.detectorfile import UNITS
+from reportgen.detectors import as_text
 from reportgen.errors import ReportgenError
 from reportgen.model import Cell, Chart, Column, Measure
 from reportgen.sqlfile import SqlFile, check_keys, near
@@ -143,7 +144,7 @@ def _chart(file: SqlFile, key: str, rows: Sequence[Mapping[str, Any]], position:
     )
 
 
-def _cell(value: Any) -> Cell:
+def _cell(value: object) -> Cell:
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, int):

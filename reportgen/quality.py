@@ -16,7 +16,7 @@ def remarks(warehouse: Warehouse, pipeline: str | None) -> list[Notice]:
         notices.append(
             Notice(
                 code="dates-far-away",
-                message=f"{_events(aside)} dated more than 366 days from all others: kept, but undated (a clock fault?)",
+                message=f"{_events(aside)} dated more than 366 days from all others: kept, but undated",
                 count=aside,
             )
         )
@@ -47,11 +47,11 @@ def remarks(warehouse: Warehouse, pipeline: str | None) -> list[Notice]:
                 " (unattributed), and never flagged", p["unattributed_events"],
                 warn=p["unattributed_events"] * 5 >= events)  # fmt: skip
         if p["inferred_events"]:
-            add("pipeline-inferred", f"{name}: {_events(p['inferred_events'])} name no pipeline, and are taken to be its"
-                " own because the feedback names their agent only there", p["inferred_events"], warn=False)  # fmt: skip
+            add("pipeline-inferred", f"{name}: {_events(p['inferred_events'])} name no pipeline, and count as its own"
+                " because the feedback names their agent only there", p["inferred_events"], warn=False)  # fmt: skip
         if p["runless_events"]:
-            add("no-run", f"{name}: {_events(p['runless_events'])} have neither a run id nor a usable time, and belong to"
-                " no run", p["runless_events"])  # fmt: skip
+            add("no-run", f"{name}: {_events(p['runless_events'])} have no run id and no usable time, and belong to no"
+                " run", p["runless_events"])  # fmt: skip
         if events and p["carrying"] * 20 < events:
             add("cost-rare", f"{name}: under 5% of its events carry a cost or tokens ({p['carrying']:,} of {events:,})",
                 events - p["carrying"])  # fmt: skip
@@ -59,20 +59,18 @@ def remarks(warehouse: Warehouse, pipeline: str | None) -> list[Notice]:
             add("cost-partial", f"{name}: cost_usd is known for only {p['with_usd']:,} of {p['carrying']:,} events that"
                 f" carry cost (95% are needed), so it is measured in {p['cost_measure']}", p["with_usd"])  # fmt: skip
         if p["incomplete_runs"]:
-            add("runs-incomplete", f"{name}: {p['incomplete_runs']:,} of {p['runs']:,} runs hold events of unknown cost,"
-                " which add 0", p["incomplete_runs"])  # fmt: skip
+            add("runs-incomplete", f"{name}: {p['incomplete_runs']:,} of {p['runs']:,} runs hold events of unknown cost"
+                " (each adds 0)", p["incomplete_runs"])  # fmt: skip
         if not events:
-            add("no-events", f"{name}: no cost events; its runs are the dates of its feedback (a stand-in), and its cost"
-                " is unknown", warn=False)  # fmt: skip
+            add("no-events", f"{name}: no cost events; its runs are the dates of its feedback (a stand-in), its cost is"
+                " unknown", warn=False)  # fmt: skip
     if pipeline is None:
         strangers = warehouse.query(
             "select distinct s.shown from raw.roster as r inner join spellings as s on r.pipeline_no = s.spelling_no"
             " where s.shown not in (select pipeline from pipelines) order by s.shown"
         ).rows
         notices.extend(
-            Notice(
-                code="roster-unknown", message=f"the roster names a pipeline '{row[0]}' that has no events or feedback"
-            )
+            Notice(code="roster-unknown", message=f"the roster names '{row[0]}', a pipeline without events or feedback")
             for row in strangers
         )
         homeless = [p for p in rows if p["pipeline"] == "(unassigned)" and p["events"]]

@@ -269,11 +269,6 @@ class Warehouse:
             cursor.close()
 
 
-def version() -> str:
-    """Return DuckDB's version."""
-    return str(duckdb.__version__)
-
-
 def _has_timezone(con: duckdb.DuckDBPyConnection) -> bool:
     found = con.execute("select count(*) from duckdb_settings() where lower(name) = 'timezone'").fetchone()
     return bool(found and found[0])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from reportgen.detectors import SLOT, Finding, as_text
+from reportgen.detectorfile import SLOT
+from reportgen.detectors import Finding, as_text
 from reportgen.model import Measure
 from reportgen.render.format import show
 from reportgen.render.prose import escape_markdown, plain
@@ -34,7 +35,7 @@ def fill(finding: Finding, text: str, measure: Measure, *, markdown: bool = True
 
 
 def action_of(finding: Finding) -> str:
-    """Return the action for this finding: that of all its labels, else of the first that has one, else the detector's."""
+    """Return the action for this finding: that of all its labels, else of the first with one, else the detector's."""
     for label in (", ".join(finding.labels), *finding.labels):
         if label in finding.detector.actions:
             return finding.detector.actions[label]

@@ -40,8 +40,3 @@ def schema() -> dict[str, Any]:
         "title": f"reportgen report.json, schema version {SCHEMA_VERSION}",
         **made,
     }
-
-
-def version() -> str:
-    """Return msgspec's version."""
-    return str(msgspec.__version__)

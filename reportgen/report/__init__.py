@@ -1,0 +1,120 @@
+"""From the warehouse's tables and the detectors' outcomes to one `Report`: order, rounding, words; no rule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from reportgen.chartfiles import ChartFailed, read_charts
+from reportgen.detectors import Outcome
+from reportgen.model import (
+    Agent,
+    Build,
+    Chart,
+    InputFile,
+    Notice,
+    Pipeline,
+    Recommendation,
+    RejectedLine,
+    Report,
+    Retired,
+    Table,
+)
+from reportgen.report import findings, logs, subjects
+from reportgen.report.view import View
+from reportgen.sqlfile import SqlFile
+from reportgen.warehouse import Warehouse
+
+REJECTED_SHOWN = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What the input rooms say beside the rows: accounts, rejected lines, remarks."""
+
+    inputs: Sequence[InputFile]
+    rejected: Sequence[RejectedLine]
+    notices: Sequence[Notice]
+    healing_present: bool
+
+
+def assemble(
+    warehouse: Warehouse,
+    outcomes: Sequence[Outcome],
+    *,
+    pipeline: str | None,
+    charts: Sequence[SqlFile],
+    found: Found,
+    build: Build,
+) -> tuple[Report, list[ChartFailed]]:
+    """Make the report of what the warehouse holds (its scoring tables included), and say which charts failed."""
+    view = View(warehouse, outcomes, pipeline)
+    recommendations = findings.recommendations(view)
+    pipelines = subjects.pipelines(view, recommendations)
+    agents = subjects.agents(view, recommendations)
+    period, now = logs.period(view)
+    drawn, failed = _charts(view, charts, pipelines, agents, recommendations)
+    shown: dict[str, int] = {}
+    rejected = []
+    for line in found.rejected:
+        shown[line.file] = shown.get(line.file, 0) + 1
+        if shown[line.file] <= REJECTED_SHOWN:
+            rejected.append(line)
+    report = Report(
+        build=replace(build, now=now),
+        period=period,
+        pipelines=pipelines,
+        agents=agents,
+        recommendations=recommendations,
+        groups=findings.groups(recommendations),
+        detectors=findings.detectors(view, recommendations),
+        patterns=subjects.patterns(view),
+        healing=logs.healing(view, found.healing_present),
+        budget=logs.budget(view),
+        charts=drawn,
+        inputs=list(found.inputs),
+        rejected=rejected,
+        rejected_total=len(found.rejected),
+        notices=list(found.notices),
+    )
+    return report, failed
+
+
+def _charts(
+    view: View,
+    files: Sequence[SqlFile],
+    pipelines: Sequence[Pipeline],
+    agents: Sequence[Agent],
+    recommendations: Sequence[Recommendation],
+) -> tuple[list[Chart], list[ChartFailed]]:
+    """Run the chart files; rows of pages that this report does not have are left out."""
+    ids = {(r.detector, r.pipeline, k): r.id for r, k in _subject_keys(view, recommendations)}
+    pipeline_slugs = {p.pipeline: p.slug for p in pipelines}
+    agent_slugs = {a.agent: a.slug for a in agents if a.attributed}
+
+    def key(page: str, values: tuple[str, ...]) -> str | None:
+        if page == "pipeline":
+            return pipeline_slugs.get(values[0])
+        if page == "agent":
+            return agent_slugs.get(values[0])
+        if page == "recommendation":
+            return ids.get((values[0], values[1], values[2]))
+        return ""
+
+    return read_charts(view.warehouse, files, key)
+
+
+def _subject_keys(view: View, recommendations: Sequence[Recommendation]) -> list[tuple[Recommendation, str]]:
+    by_id = {one.id: one for one in recommendations}
+    pairs = []
+    for outcome in view.outcomes:
+        for finding in outcome.findings:
+            one = by_id.get(view.finding_id(finding))
+            if one is not None:
+                pairs.append((one, finding.subject_key))
+    return pairs
+
+
+def with_extras(report: Report, *, tables: Sequence[Table], retired: Sequence[Retired]) -> Report:
+    """Return the report with the CSV files beside it and the recommendations that no longer hold."""
+    return replace(report, tables=list(tables), retired=list(retired))
