@@ -138,7 +138,7 @@ def _agents(pipeline: Pipeline, names: _Names) -> list[AgentAnswer]:
         runs = sum(
             any(e.agent is None for e in r.events) if agent is None else agent in r.agents for r in pipeline.runs
         )
-        cost = pipeline.cost(events) if pipeline.events else None
+        cost = pipeline.cost(events) if pipeline.known(events) else None
         mean = sum((r.score for r in scored if r.score is not None), Fraction(0)) / len(scored) if scored else None
         answers.append(
             AgentAnswer(

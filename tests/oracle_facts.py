@@ -62,6 +62,11 @@ class Pipeline:
             return Fraction(sum(e.tokens or 0 for e in events))
         return Fraction(len(list(events)))
 
+    def known(self, events: Iterable[Event]) -> bool:
+        """Say whether the cost of any of these events is known in the measure: unknown is not 0."""
+        value = {"usd": lambda e: e.cost, "tokens": lambda e: e.tokens, "events": lambda e: 1}[self.measure]
+        return any(value(event) is not None for event in events)
+
     @property
     def total(self) -> Fraction | None:
         """Everything it cost; unknown without events."""

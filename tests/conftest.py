@@ -1,0 +1,10 @@
+"""Options of the test run."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--random-projects", type=int, default=25, help="random projects to build and to solve")
+    parser.addoption("--first-seed", type=int, default=1, help="seed of the first random project")
