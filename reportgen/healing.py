@@ -41,6 +41,9 @@ CONTEXT_LIMIT, NAME_LIMIT = 2_000, 200
 _ATTEMPT_LIMIT = 2**31 - 1
 #: Characters of a context that are looked at. A command line can't carry more.
 _READ_LIMIT = 200_000
+#: Characters of a run id that every JSON writer spells alike; and a line's run id that consists of them, or is null.
+_SURE = "[A-Za-z0-9._:-]+"
+_PLAIN_RUN = re.compile(rf'"run_id": ?(?:"({_SURE})"|null)'.encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +203,7 @@ def _agent_key(name: str | None) -> str:
 
 def _sure_bytes(cleaned: str) -> bytes | None:
     """Return the longest part of a run id that every JSON writer spells alike, or None where there is none."""
-    parts = re.findall(r"[A-Za-z0-9._:-]+", cleaned)
+    parts = re.findall(_SURE, cleaned)
     return max(parts, key=len).encode() if parts else None
 
 
@@ -225,7 +228,7 @@ def _past(journal: int, caller: _Caller, now: datetime) -> Past:
     early, late = _stamp(first).encode(), _stamp(last).encode()
     retries = 0
     for line in lines(journal, caller.needle):
-        if not by_run and _is_outside(line, early, late):
+        if _is_other_run(line, caller.run_keys) if by_run else _is_outside(line, early, late):
             continue
         for record in records(line):
             code = _exit_code(record)
@@ -249,6 +252,12 @@ def _exit_code(record: Mapping[str, Any]) -> int | None:
         return code
     action = _text(record.get("action"))
     return RETRY if action.startswith("retry-") else ESCALATE if action == "escalate" else None
+
+
+def _is_other_run(line: bytes, runs: frozenset[str]) -> bool:
+    """Say whether a line names plainly, and once, a run other than this, without parsing it."""
+    named = _PLAIN_RUN.search(line)
+    return named is not None and (named[1] or b"").decode() not in runs and line.count(b'"run_id"') == 1
 
 
 def _is_outside(line: bytes, first: bytes, last: bytes) -> bool:

@@ -23,6 +23,7 @@ from reportgen.healing_policy import CANNOT_LOG
 _PIECE, _LINE_LIMIT = 1 << 22, 1 << 24
 #: Starts of an object that are tried on one line: a torn record with the next one glued on has two.
 _TRIES = 64
+_DECODER = json.JSONDecoder()
 _NEXT = "An attempt that can't be logged is not allowed, so do not retry. Mend the log, or name another with --log."
 #: First bytes of files that text must not be appended to, because nothing in them could be counted.
 _FOREIGN = {
@@ -135,12 +136,11 @@ def lines(log: int, needle: bytes | None = None) -> Iterator[bytes]:
 def records(line: bytes) -> Iterator[dict[str, Any]]:
     """Yield the JSON objects on a line: one as a rule; more, or one behind rubbish, where a writer was cut off."""
     text = line.decode("utf-8", "replace")
-    decoder = json.JSONDecoder()
     start = text.find("{")
     tries = 0
     while start >= 0 and tries < _TRIES:
         try:
-            record, end = decoder.raw_decode(text, start)
+            record, end = _DECODER.raw_decode(text, start)
             yield record
         except (ValueError, RecursionError):
             tries += 1
