@@ -215,7 +215,7 @@ def _build(
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose exclude each other.", ctx)
     # A score of 0 is given; a flag that is off is not.
-    given = {name: value for name, value in flags.items() if value is not None and value is not False}
+    given = {name: value for name, value in flags.items() if value is not None and value is not False and value != ()}
     if no_redact:
         given["redact"] = False
     try:
@@ -319,9 +319,11 @@ def _as_problem(error: Exception) -> ReportgenError:
 
 def _complain(error: ReportgenError) -> None:
     where = f"{clean(error.where)}: " if error.where else ""
-    click.echo(click.style("error:", **_STYLES["bad"]) + f" {where}{clean_lines(error.what)}", err=True)
+    # Several problems are several lines; what follows the first is indented, so that no text can pose as an error.
+    what = "\n  ".join(clean(line) for line in error.what.split("\n"))
+    click.echo(f"{click.style('error:', **_STYLES['bad'])} {where}{what}", err=True)
     if error.next_step:
-        click.echo(f"  next: {clean_lines(error.next_step)}", err=True)
+        click.echo(f"  next: {clean(error.next_step)}", err=True)
 
 
 def _show_traceback(problem: ReportgenError, error: Exception) -> None:

@@ -23,6 +23,8 @@ Line = list[tuple[str, Tone]]
 _TONES: dict[Decision, Tone] = {"implement": "good", "defer": "warn", "reject": "faint"}
 _TOP = 3
 _MEASURES: tuple[Measure, ...] = ("usd", "tokens", "events")
+#: What becomes of a line beside being used or rejected.
+_FATES = {"duplicates": "duplicate", "superseded": "superseded", "not_cost": "not about cost", "blank": "blank"}
 #: Joiners that letters of some scripts and many emoji need; every other invisible character goes.
 _JOINERS = frozenset("\u200c\u200d")
 
@@ -101,12 +103,13 @@ def shown_path(path: Path, here: Path) -> str:
 def _costs(report: Report) -> list[Line]:
     top = _top_pipeline(report)
     if top is None or top.cost is None:
-        return [[("There is nothing to count yet.", "strong"), (" No event has been read.", "plain")]]
-    share = f", {_percent(top.cost_share)} of the whole" if top.cost_share is not None else ""
+        missing: list[Line] = [[(f"  {clean(notice.message)}", "plain")] for notice in report.notices[:_TOP]]
+        return [[("There is no cost to rank yet.", "strong")], *missing]
+    share = f", {_percent(top.cost_share)} of all in {top.cost_measure}" if top.cost_share is not None else ""
     verb = "costs most" if top.cost_measure != "events" else "has most events (its cost is unknown)"
     runs = f", {_count(top.runs)} {'run' if top.runs == 1 else 'runs'}"
     lines: list[Line] = [
-        [(clean(top.pipeline), "strong"), (f" {verb}: {_amount(top.cost, top.cost_measure)}{share}{runs}", "plain")]
+        [(clean(top.pipeline, 80), "strong"), (f" {verb}: {_amount(top.cost, top.cost_measure)}{share}{runs}", "plain")]
     ]
     agent = _top_agent(report, top)
     if agent is not None and agent.cost is not None:
@@ -114,7 +117,7 @@ def _costs(report: Report) -> list[Line]:
         lines.append(
             [
                 ("Most of it by ", "plain"),
-                (clean(agent.agent), "strong"),
+                (clean(agent.agent, 80), "strong"),
                 (f": {_amount(agent.cost, top.cost_measure)}{of}", "plain"),
             ]
         )
@@ -171,21 +174,28 @@ def _detectors(report: Report) -> Line:
 
 
 def _details(report: Report) -> list[Line]:
-    # A detector that failed is told of as an error, on stderr.
+    """Say why detectors were skipped, once for all with the same reason; one that failed is told of as an error."""
+    reasons: dict[str, list[str]] = {}
+    for detector in report.detectors:
+        if detector.status == "skipped":
+            reasons.setdefault(clean(detector.message or "not enough data", 160), []).append(detector.detector)
     return [
-        [_name(""), (f"skipped {d.detector}: {clean(d.message or 'not enough data', 160)}", "faint")]
-        for d in report.detectors
-        if d.status == "skipped"
+        [_name(""), (f"skipped {clean(', '.join(names), 160)}: {reason}", "faint")] for reason, names in reasons.items()
     ]
 
 
 def _inputs(report: Report) -> Line:
-    lines, used, rejected = (sum(getattr(i, name) for i in report.inputs) for name in ("lines", "used", "rejected"))
+    sums = {name: sum(getattr(i, name) for i in report.inputs) for name in ("lines", "used", "rejected", *_FATES)}
     files = len(report.inputs)
-    read = f"{_count(lines)} read in {files} {'file' if files == 1 else 'files'}, {_count(used)} used, "
-    line: Line = [_name("Lines"), (read, "plain"), (f"{_count(rejected)} rejected", "warn" if rejected else "plain")]
-    others = lines - used - rejected
-    return [*line, (f", {_count(others)} blank, double or not about cost", "faint")] if others else line
+    read = f"{_count(sums['lines'])} read in {files} {'file' if files == 1 else 'files'}, {_count(sums['used'])} used, "
+    rejected = sums["rejected"]
+    others = "".join(f", {_count(sums[name])} {word}" for name, word in _FATES.items() if sums[name])
+    return [
+        _name("Lines"),
+        (read, "plain"),
+        (f"{_count(rejected)} rejected", "warn" if rejected else "plain"),
+        (others, "faint"),
+    ]
 
 
 def _files(result: BuildResult) -> Line:
