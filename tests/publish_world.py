@@ -10,6 +10,7 @@ import hashlib
 import os
 import shutil
 import signal
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from reportgen.errors import ReportgenError
 from reportgen.publish import Published, publish
 
 #: Every call by which publishing changes a disk, or makes sure that it has been changed.
@@ -206,8 +208,8 @@ def _counted(name: str, real: Callable[..., Any], taken: list[str], fault: Fault
     return step
 
 
-def in_child(what: Callable[[], object]) -> int:
-    """Run this in a process of its own; return its exit code, or minus the signal that ended it."""
+def spawn(what: Callable[[], object]) -> int:
+    """Start this in a process of its own (it ends with 0, or 70 after an exception) and return its id."""
     child = os.fork()
     if child == 0:
         code = 70
@@ -216,9 +218,42 @@ def in_child(what: Callable[[], object]) -> int:
             code = 0
         finally:
             os._exit(code)
+    return child
+
+
+def ended(child: int) -> int:
+    """Wait for a process; return its exit code, or minus the signal that ended it."""
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def in_child(what: Callable[[], object]) -> int:
+    """Run this in a process of its own and wait for it."""
+    return ended(spawn(what))
 
 
 def copy(source: World, target: Path) -> World:
     shutil.copytree(source.root, target, symlinks=True)
     return World(target)
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def refused(world: World, build: Build = NEW, **more: Any) -> ReportgenError:
+    """Publish, expecting a refusal that leaves every byte of the project alone."""
+    before = snapshot(world.root)
+    with pytest.raises(ReportgenError) as caught:
+        world.publish(build, **more)
+    assert caught.value.exit_code == 2
+    assert snapshot(world.root) == before
+    return caught.value
+
+
+def snapshot(root: Path) -> dict[str, tuple[int, int, bytes]]:
+    found = {}
+    for path in sorted(root.rglob("*")):
+        status = path.lstat()
+        data = path.read_bytes() if stat.S_ISREG(status.st_mode) else b""
+        found[path.relative_to(root).as_posix()] = (status.st_ino, status.st_mtime_ns, data)
+    return found

@@ -117,18 +117,17 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def make_folders(folder: Path) -> list[Path]:
-    """Make a folder and its parents, and return those that were missing, the outermost first."""
+def make_folders(folder: Path, made: list[Path] | None = None) -> None:
+    """Make a folder and its parents; those that were missing are added to `made`, the outermost first."""
     missing: list[Path] = []
     while not folder.is_dir():
         missing.append(folder)
         folder = folder.parent
-    made: list[Path] = []
     for path in reversed(missing):
         path.mkdir(exist_ok=True)
+        if made is not None:
+            made.append(path)
         sync_folder(path.parent)
-        made.append(path)
-    return made
 
 
 def remove_empty(folders: Iterable[Path]) -> None:

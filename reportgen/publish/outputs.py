@@ -80,8 +80,8 @@ def publish(
         if not (site.is_dir() and recommendations.parent.is_dir()):
             # Refuse what has to be refused before a folder is made.
             survey(site, site_files, manifest, read_manifest(site), recommendations, markdown, adopt=adopt)
-            made += make_folders(site)
-            made += make_folders(recommendations.parent)
+            make_folders(site, made)
+            make_folders(recommendations.parent, made)
         with hold((site, recommendations.parent)):
             _mend(site, recommendations)
             old = load_manifest(site)
@@ -185,8 +185,9 @@ def _write_hint(work: Path, site: Path, recommendations: Path) -> None:
 
 def _forget_hint(work: Path) -> None:
     """Remove the note. One that can't be removed is harmless: where it points, nothing is left to do."""
-    with contextlib.suppress(OSError):
-        remove_file(work / _HINT)
+    for name in (f"{_HINT}.new", _HINT):
+        with contextlib.suppress(OSError):
+            remove_file(work / name)
 
 
 def _read_hint(work: Path) -> tuple[Path, Path] | None:
