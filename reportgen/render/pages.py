@@ -13,12 +13,14 @@ from pathlib import Path
 from traceback import walk_tb
 
 from jinja2 import FileSystemLoader, StrictUndefined, TemplateError, TemplateNotFound, TemplateSyntaxError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
-from markupsafe import Markup
+from jinja2.sandbox import ImmutableSandboxedEnvironment as Environment
+from markupsafe import Markup, escape
 
 from reportgen.errors import ReportgenError
 from reportgen.render.prose import visible
 from reportgen.resources import resource_dir
+
+__all__ = ["Environment", "Markup", "environment", "escape", "fill", "json_for_script", "search_path"]
 
 
 def search_path(template_dirs: Sequence[Path] = ()) -> list[Path]:
@@ -26,12 +28,12 @@ def search_path(template_dirs: Sequence[Path] = ()) -> list[Path]:
     return [*template_dirs, resource_dir("templates")]
 
 
-def environment(template_dirs: Sequence[Path] = ()) -> ImmutableSandboxedEnvironment:
+def environment(template_dirs: Sequence[Path] = ()) -> Environment:
     """Return an environment whose project templates (by file name) stand in for the built-in ones.
 
     An undefined name is an error, never an empty text. Add filters and globals to what is returned.
     """
-    return ImmutableSandboxedEnvironment(
+    return Environment(
         loader=FileSystemLoader([str(folder) for folder in search_path(template_dirs)]),
         autoescape=True,
         undefined=StrictUndefined,
@@ -43,7 +45,7 @@ def environment(template_dirs: Sequence[Path] = ()) -> ImmutableSandboxedEnviron
     )
 
 
-def fill(env: ImmutableSandboxedEnvironment, template: str, values: Mapping[str, object]) -> str:
+def fill(env: Environment, template: str, values: Mapping[str, object]) -> str:
     """Return the template filled with the values.
 
     Raises ReportgenError, with the template's file and line, where the template is missing or wrong.
@@ -56,7 +58,7 @@ def fill(env: ImmutableSandboxedEnvironment, template: str, values: Mapping[str,
         where = f"{error.filename or error.name or template}:{error.lineno}"
         raise ReportgenError(where, str(error.message), "Mend the template.") from error
     except (TemplateError, TypeError, AttributeError, KeyError, ValueError, ArithmeticError) as error:
-        what = f"{type(error).__name__}: {error}"
+        what = f"{type(error).__name__}: {error}".rstrip(".")
         raise ReportgenError(_place(error, template), what, "Mend the template, or remove it.") from error
 
 

@@ -1,0 +1,255 @@
+"""From a `Report` to the files of a site: pages, assets, the data of each chart, the Plotly script.
+
+Every link is relative, so that the site works from a file and from any folder of a host. Nothing is written here.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reportgen.model import Cell, Chart, Recommendation, Report
+from reportgen.render import BUILD_HASH, views
+from reportgen.render.charts import CONFIG, chart_csv, figure
+from reportgen.render.format import exact, show, unit_word
+from reportgen.render.highlight import sql_html
+from reportgen.render.pages import Environment, Markup, environment, fill, json_for_script, search_path
+from reportgen.render.plotlyjs import plotly_js
+from reportgen.render.prose import plain, to_html
+
+PLOTLY = "assets/plotly.min.js"
+#: Rows of a chart that stand in its page; its CSV has them all.
+CHART_ROWS = 200
+
+#: The hash of no text at all: Plotly makes one empty style element and fills it by script, which a policy allows only
+#: where the element itself is allowed. It needs nothing else: no `unsafe-inline`, no `unsafe-eval`, no image.
+_EMPTY_STYLE = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+_ONLY_OWN = (
+    "default-src 'none'; base-uri 'none'; form-action 'none'; img-src 'self'; script-src 'self'; style-src 'self'"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ChartView:
+    """A chart as a page shows it. `rows` are the first `CHART_ROWS`; `left_out` more are in the CSV only."""
+
+    chart: Chart
+    anchor: str
+    csv: str
+    height: int
+    json: Markup
+    rows: list[list[Cell]]
+    left_out: int
+    #: For each column: whether its cells are numbers.
+    numeric: list[bool]
+    #: Marked rows left out of the drawing for want of room.
+    undrawn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page to make: where it goes, from which template, where it stands in the site, and what only it knows."""
+
+    path: str
+    template: str
+    title: str
+    section: str
+    crumbs: list[tuple[str, str]]
+    values: dict[str, Any]
+    charts: list[ChartView]
+
+    @property
+    def root(self) -> str:
+        """The way from this page to the top of the site."""
+        return "../" * self.path.count("/")
+
+
+def render_site(report: Report, *, template_dirs: Sequence[Path] = ()) -> dict[str, bytes]:
+    """Return every file of the site but the whole tables under `data/`: path (posix, relative) to content.
+
+    Templates and assets in `template_dirs` stand in for the built-in ones of the same name; a new page there
+    (`costs.html`) becomes a page of the site. Raises ReportgenError where a template is wrong.
+    """
+    env = environment(template_dirs)
+    env.globals.update(
+        show=show, exact=exact, unit_word=unit_word, views=_view_functions(), sql_html=sql_html, pick=_pick
+    )
+    env.filters["prose"] = lambda text: Markup(to_html(text))
+    env.filters["plain"] = plain
+    out: dict[str, bytes] = dict(_assets(template_dirs))
+    charts: dict[tuple[str, str], list[ChartView]] = {}
+    for chart in report.charts:
+        csv_name = _csv_name(chart)
+        while csv_name in out:
+            csv_name = csv_name.removesuffix(".csv") + "-more.csv"
+        out[csv_name] = chart_csv(chart).encode()
+        charts.setdefault((chart.page, chart.key), []).append(_chart_view(chart, csv_name))
+    script = plotly_js() if charts else b""
+    own_pages = _own_pages(template_dirs)
+    shared = _shared(report, script, own_pages)
+    for page in _pages(report, charts, own_pages):
+        text = fill(
+            env, page.template, {**shared, **page.values, "page": page, "root": page.root, "policy": _policy(page)}
+        )
+        out[page.path] = text.encode()
+    out["404.html"] = _not_found(env, shared, out["assets/style.css"])
+    if script:
+        out[PLOTLY] = script
+    return dict(sorted(out.items()))
+
+
+def _shared(report: Report, script: bytes, own_pages: list[str]) -> dict[str, Any]:
+    """Return what every page may use."""
+    groups = views.group_views(report)
+    return {
+        "report": report,
+        "build_hash": BUILD_HASH,
+        "plotly": PLOTLY,
+        "groups": groups,
+        "totals": views.measure_totals(report),
+        "headline": views.headline(report, groups),
+        "looked_at": views.looked_at(report),
+        "agent_pages": views.agents_by_slug(report),
+        "agent_slugs": {agent.agent: agent.slug for agent in report.agents},
+        "pipeline_slugs": {pipeline.pipeline: pipeline.slug for pipeline in report.pipelines},
+        "pipelines": {pipeline.pipeline: pipeline for pipeline in report.pipelines},
+        "found": {found.id: found for found in report.recommendations},
+        "detectors": {detector.detector: detector for detector in report.detectors},
+        "outcomes": {status: sum(d.status == status for d in report.detectors) for status in views.STATUSES},
+        "own_pages": [[name, _title_of(name), None] for name in own_pages],
+        "placeholders": _style_ids(script),
+    }
+
+
+def _pick(mapping: dict[str, Any], names: list[str]) -> list[Any]:
+    return [mapping[name] for name in names]
+
+
+def _view_functions() -> dict[str, Any]:
+    return {name: getattr(views, name) for name in ("cost_change", "score_change", "account_total", "fates", "change")}
+
+
+def _pages(report: Report, charts: dict[tuple[str, str], list[ChartView]], own_pages: list[str]) -> Iterator[Page]:
+    home = (report.build.project or "Overview", "index.html")
+
+    def top(path: str, title: str, section: str, place: str = "") -> Page:
+        crumbs = [home] if section != "index" else []
+        return Page(path, path, title, section, crumbs, {}, charts.get((place, ""), []))
+
+    yield top("index.html", "Overview", "index", "overview")
+    yield top("recommendations.html", "Recommendations", "recommendations")
+    yield top("agents.html", "Agents", "agents")
+    yield top("pipelines.html", "Pipelines", "pipelines")
+    yield top("healing.html", "Healing", "healing", "healing")
+    if report.budget:
+        yield top("budget.html", "Budget", "budget", "budget")
+    yield top("data-quality.html", "Data quality", "data-quality")
+    yield top("detectors.html", "Detectors", "detectors")
+    yield top("how-to-read.html", "How to read this report", "how-to-read")
+
+    def below(folder: str, name: str, title: str, template: str, place: str, values: dict[str, Any]) -> Page:
+        crumbs = [home, (folder.capitalize(), f"{folder}.html")]
+        return Page(f"{folder}/{name}.html", template, title, folder, crumbs, values, charts.get((place, name), []))
+
+    values: dict[str, Any]
+    for number, found in enumerate(report.recommendations):
+        values = {"it": found, **_neighbours(report.recommendations, number)}
+        yield below("recommendations", found.id, found.title, "recommendation.html", "recommendation", values)
+    for slug, rows in views.agents_by_slug(report).items():
+        yield below("agents", slug, rows[0].agent, "agent.html", "agent", {"rows": rows})
+    for pipeline in report.pipelines:
+        values = {"it": pipeline, "agents": [a for a in report.agents if a.pipeline == pipeline.pipeline]}
+        yield below("pipelines", pipeline.slug, pipeline.pipeline, "pipeline.html", "pipeline", values)
+    for detector in report.detectors:
+        values = {"it": detector, "findings": [r for r in report.recommendations if r.detector == detector.detector]}
+        yield below("detectors", detector.detector, detector.title, "detector.html", "detector", values)
+    for name in own_pages:
+        yield Page(name, name, _title_of(name), name, [home], {}, [])
+
+
+def _title_of(name: str) -> str:
+    return Path(name).stem.replace("-", " ").capitalize()
+
+
+def _neighbours(items: list[Recommendation], number: int) -> dict[str, Recommendation | None]:
+    return {
+        "before": items[number - 1] if number else None,
+        "after": items[number + 1] if number + 1 < len(items) else None,
+    }
+
+
+def _not_found(env: Environment, shared: dict[str, Any], style_sheet: bytes) -> bytes:
+    """Return the page that a host shows at any depth: it can't know where the style sheet is, so it brings it along.
+
+    The style stands in the page and the policy allows exactly that text, by its hash; no script, no link to an asset.
+    """
+    style = "\n".join(style_sheet.decode("utf-8", "replace").splitlines()).replace("</", "<\\/")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src 'sha256-{digest}'"
+    return fill(env, "404.html", {**shared, "style": Markup(style), "policy": policy}).encode()
+
+
+def _policy(page: Page) -> str:
+    return f"{_ONLY_OWN} {_EMPTY_STYLE}" if page.charts else _ONLY_OWN
+
+
+def _style_ids(script: bytes) -> list[str]:
+    """Return the ids of style elements that Plotly brings for its maps, which no chart here is.
+
+    It leaves out a style whose id is taken: a page with an empty element of that id needs no policy that allows it.
+    """
+    found = re.findall(rb'getElementById\("([0-9a-f]{64})"\)', script)
+    return sorted({name.decode() for name in found})
+
+
+def _assets(template_dirs: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
+    """Yield the assets; those of a project stand in for the built-in ones, or add to them."""
+    seen: set[str] = set()
+    for folder in search_path(template_dirs):
+        assets = folder / "assets"
+        for path in sorted(assets.rglob("*")) if assets.is_dir() else ():
+            name = f"assets/{path.relative_to(assets).as_posix()}"
+            if path.is_file() and name not in seen and not any(part.startswith(".") for part in path.parts[-1:]):
+                seen.add(name)
+                yield name, path.read_bytes()
+
+
+def _own_pages(template_dirs: Sequence[Path]) -> list[str]:
+    """Return the pages that only the project has: those that stand in for a built-in template are made elsewhere."""
+    built_in = {path.name for path in search_path()[-1].glob("*.html")}
+    own = {path.name for folder in template_dirs if folder.is_dir() for path in folder.glob("*.html")}
+    return sorted(name for name in own - built_in if not name.startswith(("_", ".")))
+
+
+def _csv_name(chart: Chart) -> str:
+    key = f"-{chart.key}" if chart.key else ""
+    return f"data/chart-{chart.id}{key}.csv"
+
+
+def _chart_view(chart: Chart, csv_name: str) -> ChartView:
+    drawn = figure(chart)
+    layout = drawn["layout"]
+    rows = chart.rows[:CHART_ROWS]
+    return ChartView(
+        chart=chart,
+        anchor=f"chart-{chart.id}",
+        csv=csv_name,
+        height=int(layout["height"]),
+        json=json_for_script({"config": CONFIG, "figure": drawn}),
+        rows=rows,
+        left_out=len(chart.rows) - len(rows),
+        numeric=[_is_numeric(chart, place) for place in range(len(chart.columns))],
+        undrawn=int(layout.get("meta", {}).get("left_out", 0)),
+    )
+
+
+def _is_numeric(chart: Chart, place: int) -> bool:
+    if chart.columns[place].unit in {"text", "time", "date"}:
+        return False
+    first = next((row[place] for row in chart.rows if row[place] is not None), None)
+    return chart.columns[place].unit is not None or (isinstance(first, int | float) and not isinstance(first, bool))

@@ -1,0 +1,197 @@
+"""What pages say beyond what a `Report` holds: sums over it, its trend, its headline. Pure functions of a `Report`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from reportgen.model import Agent, Basis, Group, InputFile, Measure, Pipeline, Recommendation, Report, Status
+from reportgen.render.format import show, to_decimal
+
+MEASURES: tuple[Measure, ...] = ("usd", "tokens", "events")
+STATUSES: tuple[Status, ...] = ("found", "clear", "skipped", "error")
+#: From the firmest to the least known; a sum is as firm as its weakest part.
+_BASES: tuple[Basis, ...] = ("measured", "priced", "estimated", "unknown")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A value before and after. `share` is the change as a share of `before`, None where it can't be told."""
+
+    before: str | None
+    after: str | None
+    difference: str | None
+    share: str | None
+    verdict: Literal["better", "worse", "steady", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureTotal:
+    """The cost of all pipelines of one measure; `unknown` of them have no known cost, and add nothing."""
+
+    measure: Measure
+    total: str | None
+    basis: Basis
+    pipelines: list[Pipeline]
+    unknown: int
+    #: Cost per run, later half against earlier half, of the pipelines where both are known.
+    changes: list[tuple[Pipeline, Change]]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupView:
+    """A group with its members, and what they could save together (None where nothing is known)."""
+
+    group: Group
+    members: list[Recommendation]
+    saving: str | None
+    saving_share: str | None
+    saving_basis: Basis
+
+    @property
+    def first(self) -> Recommendation:
+        """The best of its members."""
+        return self.members[0]
+
+
+def text_of(number: Decimal) -> str:
+    """Return a plain decimal without trailing zeros, as the model writes exact numbers."""
+    text = format(number, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def total_of(values: Iterable[str | None]) -> str | None:
+    """Return the exact sum of the known values, None where none is known."""
+    known = [number for value in values if (number := to_decimal(value)) is not None]
+    return text_of(sum(known, Decimal(0))) if known else None
+
+
+def change(before: str | float | None, after: str | float | None, *, lower_is_better: bool) -> Change:
+    """Compare two values; under half a percent either way is `steady`."""
+    old, new = to_decimal(before), to_decimal(after)
+    if old is None or new is None:
+        return Change(_text(old), _text(new), None, None, "unknown")
+    moved = new - old
+    share = moved / old if old else None
+    if moved == 0 or (share is not None and abs(share) < Decimal("0.005")):
+        verdict: Literal["better", "worse", "steady"] = "steady"
+    else:
+        verdict = "better" if (moved < 0) is lower_is_better else "worse"
+    return Change(text_of(old), text_of(new), text_of(moved), None if share is None else text_of(share), verdict)
+
+
+def cost_change(pipeline: Pipeline) -> Change:
+    """Return the pipeline's cost per run, the later half of the period against the earlier."""
+    return change(pipeline.earlier_run_cost, pipeline.recent_run_cost, lower_is_better=True)
+
+
+def score_change(pipeline: Pipeline) -> Change:
+    """Return the pipeline's mean score, the later half of the period against the earlier."""
+    return change(pipeline.earlier_score, pipeline.recent_score, lower_is_better=False)
+
+
+def weakest(bases: Iterable[Basis]) -> Basis:
+    """Return the least firm of the bases."""
+    return max(bases, key=_BASES.index, default="unknown")
+
+
+def measure_totals(report: Report) -> list[MeasureTotal]:
+    """Return the totals of the measures that the report's pipelines use, money first."""
+    out = []
+    for measure in MEASURES:
+        mine = [p for p in report.pipelines if p.cost_measure == measure]
+        known = [p for p in mine if p.cost is not None]
+        if not mine:
+            continue
+        changes = [(p, told) for p in mine if (told := cost_change(p)).verdict != "unknown"]
+        out.append(
+            MeasureTotal(
+                measure=measure,
+                total=total_of(p.cost for p in known),
+                basis=weakest(p.cost_basis for p in known),
+                pipelines=mine,
+                unknown=len(mine) - len(known),
+                changes=changes,
+            )
+        )
+    return out
+
+
+def group_views(report: Report) -> list[GroupView]:
+    """Return the groups in order, each with its members."""
+    by_id = {found.id: found for found in report.recommendations}
+    out = []
+    for group in report.groups:
+        members = [by_id[name] for name in group.ids]
+        known = [found for found in members if found.saving is not None]
+        shares = [None if found.saving_share is None else repr(found.saving_share) for found in known]
+        # A saving of one measure can't be added to one of another.
+        one_measure = len({found.cost_measure for found in known}) == 1
+        out.append(
+            GroupView(
+                group=group,
+                members=members,
+                saving=total_of(found.saving for found in known) if one_measure else None,
+                saving_share=total_of(shares) if one_measure and None not in shares else None,
+                saving_basis=weakest(found.saving_basis for found in known),
+            )
+        )
+    return out
+
+
+def agents_by_slug(report: Report) -> dict[str, list[Agent]]:
+    """Return the rows of each agent's page, in the report's order."""
+    out: dict[str, list[Agent]] = {}
+    for agent in report.agents:
+        out.setdefault(agent.slug, []).append(agent)
+    return out
+
+
+def account_total(rows: Iterable[InputFile]) -> dict[str, int]:
+    """Return the sums of the account of the input lines, by column."""
+    names = ("lines", "used", "superseded", "duplicates", "not_cost", "rejected", "blank", "events", "broken_parts")
+    some = list(rows)
+    return {name: sum(getattr(row, name) for row in some) for name in (*names, "outside_period")}
+
+
+def fates(row: InputFile) -> int:
+    """Return how many lines of the file have a fate: it must be all of them."""
+    return row.used + row.superseded + row.duplicates + row.not_cost + row.rejected + row.blank
+
+
+def headline(report: Report, groups: list[GroupView]) -> str:
+    """Return the answer in one line: what the report asks its reader to do."""
+    ready = sum(view.group.decision == "implement" for view in groups)
+    later = sum(view.group.decision == "defer" for view in groups)
+    ran = [d for d in report.detectors if d.status in ("found", "clear")]
+    if ready:
+        return f"{_number(ready)} {'thing is' if ready == 1 else 'things are'} worth doing now"
+    if later:
+        return f"Nothing urgent; {_number(later).lower()} {'thing' if later == 1 else 'things'} to plan for"
+    if groups:
+        return "Nothing here is worth the effort yet"
+    if any(d.status == "error" for d in report.detectors):
+        return "Nothing found, but a detector failed"
+    return "Nothing stands out" if ran else "There is nothing to look at yet"
+
+
+def looked_at(report: Report) -> str:
+    """Return what the findings rest on, in one sentence without its full stop: "490 runs and 51,570 events of 3 …"."""
+    runs = sum(p.runs for p in report.pipelines)
+    events = sum(p.events for p in report.pipelines)
+    rows = sum(p.feedback_rows for p in report.pipelines)
+    parts = [show(runs, "runs"), show(events, "events")]
+    if rows:
+        parts.append(show(rows, "feedback rows"))
+    return f"{', '.join(parts[:-1])} and {parts[-1]} of {show(len(report.pipelines), 'pipelines')}"
+
+
+def _number(count: int) -> str:
+    words = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
+    return words[count] if count < len(words) else show(count, None)
+
+
+def _text(number: Decimal | None) -> str | None:
+    return None if number is None else text_of(number)
