@@ -31,8 +31,12 @@ _INLINE = re.compile(
     re.IGNORECASE,
 )
 #: What would start a list, a quote, an underline of a heading or a table's rule at the start of a line.
-_AT_START = re.compile(r"[-+=>:]|(?<=\d)[.)]")
-_ORDINAL = re.compile(r"\d{1,9}(?=[.)])")
+_AT_START = re.compile(r"[=>]|[-+:](?=[-+:\s]|$)")
+_ORDINAL = re.compile(r"\d{1,9}(?=[.)](?:\s|$))")
+_PROSE = frozenset(
+    {"text", "text_special", "code_inline", "link_open", "link_close"}
+    | {f"{mark}_{end}" for mark in ("em", "strong", "s") for end in ("open", "close")}
+)
 
 
 def plain(text: object) -> str:
@@ -76,6 +80,15 @@ def escape_markdown(text: object) -> str:
     return head + body + tail
 
 
+def one_line(markdown: str) -> bool:
+    """Say whether this Markdown is a single paragraph of plain prose: words, emphasis, code, links that are allowed."""
+    # A reader of Markdown takes raw HTML for what it is, while `to_html` shows it as text: so ask with HTML allowed.
+    tokens = _with_html().parse(markdown)
+    if "\n" in markdown or [token.type for token in tokens] != ["paragraph_open", "inline", "paragraph_close"]:
+        return False
+    return all(token.type in _PROSE for token in tokens[1].children or [])
+
+
 def to_html(markdown: str) -> str:
     """Return safe HTML for an author's Markdown (a finding, a detector's doc).
 
@@ -83,6 +96,13 @@ def to_html(markdown: str) -> str:
     and alignment is a class (`align-right`), so that a page needs no inline style.
     """
     return str(_markdown().render(visible(markdown)))
+
+
+@lru_cache(maxsize=1)
+def _with_html() -> MarkdownIt:
+    made = MarkdownIt("js-default", {"html": True})
+    made.validateLink = _link_allowed  # type: ignore[method-assign]
+    return made
 
 
 @lru_cache(maxsize=1)
