@@ -85,7 +85,7 @@ def load_settings(project: Path, *, file: Path | None = None, flags: Mapping[str
             values.pop(other, None)
     values.update(given)
     for name, default in (("recommendations", "RECOMMENDATIONS.md"), ("site", "site")):
-        values[name] = Path(os.path.normpath(home / values.get(name, default)))
+        values[name] = _tidy(home / values.get(name, default))
     settings = Settings(project=home, file=source, **values)
     problems = problems or list(_check(settings, given))
     if problems:
@@ -123,6 +123,12 @@ def _settings_file(home: Path, file: Path | None) -> Path | None:
     default = home / FILE_NAME
     # A link that leads nowhere is a mistake to tell of, not a file that is absent.
     return default if default.exists() or default.is_symlink() else None
+
+
+def _tidy(path: Path) -> Path:
+    """Return the path without `..`, where that names the same place: behind a link it may not."""
+    tidy = Path(os.path.normpath(path))
+    return tidy if tidy.resolve() == path.resolve() else path
 
 
 def _shown(source: Path, home: Path, given: Path | None) -> str:
@@ -185,33 +191,6 @@ def _check(settings: Settings, given: Mapping[str, object]) -> Iterator[Problem]
         if since and last and since > last:
             what = f"since ({since.isoformat()}) is after {name} ({last.isoformat(timespec='seconds')})"
             yield Problem(where("since"), what, "Nothing lies between them: swap them, or leave one out.")
-    for name, path in (("site", settings.site), ("recommendations", settings.recommendations)):
-        if refusal := _refusal(name, path, settings):
-            yield Problem(where(name), *refusal)
-
-
-def _refusal(name: str, path: Path, settings: Settings) -> tuple[str, str] | None:
-    """Say why an output can't be there (what, next step), or None where it can."""
-    real, home, work = path.resolve(), settings.project, settings.work.resolve()
-    if real == work or work in real.parents:
-        return f"{name} can't lie in the work folder .reportgen", "Choose a folder that is not deleted at will."
-    if name == "site":
-        if real == home or real in home.parents:
-            return (
-                "site can't be the project directory or a folder around it",
-                "Name a folder of its own, such as site.",
-            )
-        if path.exists() and not path.is_dir():
-            return f"{path.name} is a file, and site must be a folder", "Name a folder of its own, such as site."
-        return None
-    if path.is_dir() or real == settings.site.resolve():
-        return (
-            f"{path.name} is a folder, and recommendations must be a file",
-            "Name a file, such as RECOMMENDATIONS.md.",
-        )
-    if settings.file is not None and real == settings.file.resolve():
-        return "recommendations would overwrite the settings file", "Name another file, such as RECOMMENDATIONS.md."
-    return None
 
 
 def _error(problems: list[Problem]) -> ReportgenError:

@@ -62,6 +62,7 @@ EVENT_FIELDS: tuple[str, ...] = (
     "cache_read_tokens",
     "cache_write_tokens",
     "total_tokens",
+    "estimated_tokens",
     "cost_usd",
     "duration_ms",
 )

@@ -11,6 +11,7 @@ import pytest
 from settings_help import at, make_project, read, refused, write
 
 from reportgen import settings_table as table
+from reportgen.inputs.fields import NAMES
 from reportgen.settings import Settings, load_settings
 
 
@@ -104,6 +105,18 @@ def test_every_setting_reaches_its_field(project: Path) -> None:
 def test_every_field_of_settings_is_a_setting_a_flag_or_the_place(project: Path) -> None:
     known = {s.field for s in table.SETTINGS} | set(table.FLAG_ONLY) | {"project", "file"}
     assert {f.name for f in fields(Settings)} == known
+
+
+def test_fields_that_can_be_renamed_are_fields_that_events_have() -> None:
+    assert set(table.EVENT_FIELDS) <= set(NAMES)
+
+
+def test_dots_in_outputs_are_tidied_unless_a_link_gives_them_another_meaning(project: Path) -> None:
+    (project.parent / "far" / "away").mkdir(parents=True)
+    (project / "link").symlink_to(project.parent / "far" / "away")
+    settings = read(project, "[outputs]\nsite = 'a/../pages'\nrecommendations = 'link/../R.md'\n")
+    assert settings.site == project / "pages"
+    assert settings.recommendations.resolve() == project.parent.resolve() / "far" / "R.md"
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_no_error(project: Path) -> None:

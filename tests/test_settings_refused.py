@@ -166,32 +166,6 @@ def test_missing_and_odd_places_are_errors(project: Path) -> None:
         load_settings(project)
 
 
-@pytest.mark.parametrize(
-    ("outputs", "what"),
-    [
-        ("site = '.'", "site can't be the project directory or a folder around it"),
-        ("site = 'a/..'", "site can't be the project directory or a folder around it"),
-        ("site = '..'", "site can't be the project directory or a folder around it"),
-        ("site = '.reportgen/site'", "site can't lie in the work folder .reportgen"),
-        ("site = 'afile'", "afile is a file, and site must be a folder"),
-        ("recommendations = '.reportgen/R.md'", "recommendations can't lie in the work folder .reportgen"),
-        ("recommendations = 'adir'", "adir is a folder, and recommendations must be a file"),
-        ("recommendations = 'site'", "site is a folder, and recommendations must be a file"),
-        ("recommendations = 'reportgen.toml'", "recommendations would overwrite the settings file"),
-    ],
-)
-def test_outputs_that_would_harm_are_refused(project: Path, outputs: str, what: str) -> None:
-    (project / "afile").write_text("")
-    (project / "adir").mkdir()
-    error = refused(project, f"[outputs]\n{outputs}\n")
-    assert (error.where, error.what) == ("reportgen.toml:2", what)
-
-
-def test_a_link_does_not_hide_that_the_site_is_the_project(project: Path) -> None:
-    (project / "pages").symlink_to(project)
-    assert "can't be the project directory" in refused(project, "[outputs]\nsite = 'pages'\n").what
-
-
 # --- lines of keys --------------------------------------------------------------------------------------------------
 
 
