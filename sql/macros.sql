@@ -2,27 +2,27 @@
 
 /* amount x part / whole, exactly, rounded half up at 12 decimal places. Plain `/` would go through a binary float. */
 create or replace macro prorate(amount, part, whole) as
-    cast(
-        (2 * cast(amount * 1000000000000 as hugeint) * cast(part as hugeint) + cast(whole as hugeint))
-        // (2 * cast(whole as hugeint)) as decimal(38, 0)
-    ) * cast(0.000000000001 as decimal(12, 12));
+cast(
+    (2 * cast(amount * 1000000000000 as hugeint) * cast(part as hugeint) + cast(whole as hugeint))
+    // (2 * cast(whole as hugeint)) as decimal(38, 0)
+) * cast(0.000000000001 as decimal(12, 12));
 
 /* The same amount as a whole number of 1e-12, for exact fractions of two amounts. */
 create or replace macro pico(amount) as cast(amount * 1000000000000 as hugeint);
 
 /* A decimal without trailing zeros, for sentences. */
 create or replace macro plainly(amount) as
-    case
-        when contains(cast(amount as varchar), '.') then rtrim(rtrim(cast(amount as varchar), '0'), '.')
-        else cast(amount as varchar)
-    end;
+case
+    when contains(cast(amount as varchar), '.') then rtrim(rtrim(cast(amount as varchar), '0'), '.')
+    else cast(amount as varchar)
+end;
 
 /* a / b to two places, for sentences only: comparisons cross-multiply. */
 create or replace macro about(a, b) as
-    case
-        when b = 0 then null
-        else cast(
-            cast((200 * cast(a as hugeint) + cast(b as hugeint)) // (2 * cast(b as hugeint)) as decimal(38, 0))
-            * cast(0.01 as decimal(3, 2)) as decimal(18, 2)
-        )
-    end;
+case
+    when b = 0 then null
+    else cast(
+        cast((200 * cast(a as hugeint) + cast(b as hugeint)) // (2 * cast(b as hugeint)) as decimal(38, 0))
+        * cast(0.01 as decimal(3, 2)) as decimal(18, 2)
+    )
+end;

@@ -38,5 +38,5 @@ from agent_runs as a
 inner join runs as r on a.pipeline = r.pipeline and a.run_key = r.run_key
 inner join measures as m on a.pipeline = m.pipeline
 where a.attributed and r.started is not null
-qualify row_number() over (partition by a.agent, m.cost_measure order by r.started desc, a.run_key) <= 500
+qualify row_number() over (partition by a.agent, m.cost_measure order by r.started desc, a.run_key asc) <= 500
 order by a.agent, m.cost_measure, r.started, a.pipeline, a.run_key

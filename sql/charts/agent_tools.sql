@@ -20,4 +20,4 @@ from agent_tools
 where agent <> '(unattributed)'
 group by agent, tool
 qualify row_number() over (partition by agent order by sum(events) desc, tool) <= 20
-order by agent, events desc, tool
+order by agent asc, events desc, tool asc

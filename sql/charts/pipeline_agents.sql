@@ -32,7 +32,7 @@ with ranked as (
         pl.attributed_events,
         pl.event_agents,
         case when a.attributed then row_number() over (
-            partition by a.pipeline, a.attributed order by a.events desc, a.agent
+            partition by a.pipeline, a.attributed order by a.events desc, a.agent asc
         ) else 0 end as place
     from agents as a
     inner join pipelines as pl on a.pipeline = pl.pipeline

@@ -31,5 +31,5 @@ select
 from findings as f
 inner join agents as a on f.pipeline = a.pipeline
 where f.detector = 'bottleneck_agent' and a.attributed and a.events > 0
-qualify row_number() over (partition by f.finding_no order by a.events desc, a.agent) <= 20
-order by f.finding_no, a.events desc, a.agent
+qualify row_number() over (partition by f.finding_no order by a.events desc, a.agent asc) <= 20
+order by f.finding_no asc, a.events desc, a.agent asc

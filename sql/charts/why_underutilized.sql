@@ -31,5 +31,5 @@ select
 from findings as f
 inner join agents as a on f.pipeline = a.pipeline
 where f.detector = 'underutilized_agent' and a.attributed
-qualify row_number() over (partition by f.finding_no order by a.agent = f.subject desc, a.runs desc, a.agent) <= 21
-order by f.finding_no, a.runs desc, a.agent
+qualify row_number() over (partition by f.finding_no order by a.agent = f.subject desc, a.runs desc, a.agent asc) <= 21
+order by f.finding_no asc, a.runs desc, a.agent asc

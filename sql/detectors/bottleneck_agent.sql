@@ -5,7 +5,9 @@ doc = """
 Counts the events of each agent of a pipeline and compares them with the mean over its agents. Of the two busiest, those
 at or above the ratio are reported: work piles up where they are.
 """
-finding = "{subject} made {observed:n} of the {agent_events} that the {agents} agents of {pipeline} made: {ratio:n} times the mean of {baseline:n}."
+finding = """
+{subject} made {observed:n} of the {agent_events} that the {agents} agents of {pipeline} made: {ratio:n} times the mean \
+of {baseline:n}."""
 action = "Batch tool calls, or narrow the task scope."
 effort = "M"
 burden = 8
@@ -62,7 +64,7 @@ ranked as (
         count(*) over (partition by pipeline) as agents,
         row_number() over (
             partition by pipeline
-            order by events desc, cost_sum desc, agent_key
+            order by events desc, cost_sum desc, agent_key asc
         ) as busy_rank
     from (
         select

@@ -82,7 +82,7 @@ top_agents as (
     select
         pipeline,
         run_key,
-        arg_max(agent, {'cost': cost, 'events': events, 'agent': agent}) as agent,
+        arg_max(agent, { 'cost': cost, 'events': events, 'agent': agent }) as agent,
         max(cost) as cost
     from agent_runs
     where run_key is not null
@@ -127,4 +127,4 @@ from flagged as f
 inner join top_agents as t on f.pipeline = t.pipeline and f.run_key = t.run_key
 inner join bases as b on f.pipeline = b.pipeline and f.run_key = b.run_key
 cross join param as p
-order by f.pipeline, f.cost desc, f.run_key
+order by f.pipeline asc, f.cost desc, f.run_key asc

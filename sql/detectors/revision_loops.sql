@@ -5,7 +5,9 @@ doc = """
 Counts feedback rows tagged `loop-excess` at the narrowest scope that reaches the minimum: an agent of a pipeline; else
 the pipeline, where none of its agents does; else the whole project, where no pipeline does.
 """
-finding = "{observed:n} of {feedback_rows:n} reviews of {subject} in {pipeline} are tagged `loop-excess`, on {affected_runs} of {total_runs} review dates."
+finding = """
+{observed:n} of {feedback_rows:n} reviews of {subject} in {pipeline} are tagged `loop-excess`, on {affected_runs} of \
+{total_runs} review dates."""
 action = "Tighten the acceptance criteria, and add a max-iterations guard."
 effort = "M"
 burden = 13
@@ -145,7 +147,10 @@ pipeline_scope as (
     cross join param as p
     where
         b.loop_rows >= p.min_rows
-        and not exists (select 1 from agent_scope as a where a.pipeline = b.pipeline)
+        and not exists (
+            select 1 from agent_scope as a
+            where a.pipeline = b.pipeline
+        )
 ),
 
 project_totals as (
@@ -190,7 +195,10 @@ project_scope as (
     cross join param as p
     where
         t.loop_rows >= p.min_rows
-        and not exists (select 1 from by_pipeline as b where b.loop_rows >= p.min_rows)
+        and not exists (
+            select 1 from by_pipeline as b
+            where b.loop_rows >= p.min_rows
+        )
 ),
 
 scopes as (
@@ -219,4 +227,4 @@ select
     s.last_loop
 from scopes as s
 cross join param as p
-order by s.pipeline, s.loop_rows desc, s.agent
+order by s.pipeline asc, s.loop_rows desc, s.agent asc

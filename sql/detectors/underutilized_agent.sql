@@ -97,7 +97,7 @@ since as (
         c.agent,
         count(r.run_key) as runs_since
     from candidates as c
-    inner join runs as r on c.pipeline = r.pipeline and r.started >= c.first_run_started
+    inner join runs as r on c.pipeline = r.pipeline and c.first_run_started <= r.started
     group by c.pipeline, c.agent
 ),
 

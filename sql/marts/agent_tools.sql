@@ -32,4 +32,4 @@ select
 from events as e
 inner join measures as m on e.pipeline = m.pipeline
 group by e.pipeline, e.agent, coalesce(e.tool_name, '(none)')
-order by e.pipeline, e.agent, events desc, tool
+order by e.pipeline asc, e.agent asc, events desc, tool asc

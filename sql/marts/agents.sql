@@ -9,15 +9,23 @@ One row per agent and pipeline: those in the pipeline's events or feedback, thos
 runs = "Runs in which the agent has at least one event (in a pipeline without events: a feedback row)"
 cost = "Known cost in the pipeline's measure; null where none of its events has a known cost"
 cost_sum = "The same, with 0 for unknown"
-elsewhere_events = "Its events in (unassigned) and, in this pipeline, without a run: they could be runs of this pipeline"
+elsewhere_events = "Its events in (unassigned) and, in this pipeline, without a run: they could be its runs"
 low_scores = "Rows with a score below the score flag of the settings"
 tagged_failures = "Rows tagged timeout, tool-fail or hallucination"
 trend = "Mean of the last 10 scores less the mean of the 10 before; null with fewer than 20"
 ---*/
 with members as (
-    select distinct pipeline, agent, attributed from agent_runs
+    select distinct
+        pipeline,
+        agent,
+        attributed
+    from agent_runs
     union
-    select distinct pipeline, agent, attributed from feedback
+    select distinct
+        pipeline,
+        agent,
+        attributed
+    from feedback
     union
     select
         p.shown as pipeline,

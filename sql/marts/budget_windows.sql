@@ -87,7 +87,8 @@ select
 from bounded as b
 cross join window_bounds as w
 left join spends as s
-    on s.day >= b.window_start and s.day < b.window_end
-    and (not b.for_agent or s.agent = b.subject)
+    on
+        b.window_start <= s.day and b.window_end > s.day
+        and (not b.for_agent or b.subject = s.agent)
 group by all
 order by b.row_no, b.window_start

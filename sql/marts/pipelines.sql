@@ -13,9 +13,15 @@ with spans as (
         min(at_time) as first_time,
         max(at_time) as last_time
     from (
-        select pipeline, event_time as at_time from events
+        select
+            pipeline,
+            event_time as at_time
+        from events
         union all
-        select pipeline, cast(feedback_date as timestamp) from feedback
+        select
+            pipeline,
+            cast(feedback_date as timestamp)
+        from feedback
     )
     group by pipeline
 ),

@@ -14,8 +14,8 @@ with rows_of as (
     cross join window_bounds as w
     inner join feedback as r
         on
-            (f.subject_kind = 'agent' and r.attributed and r.pipeline = f.pipeline and r.agent = f.subject)
-            or (f.subject_kind = 'pipeline' and r.pipeline = f.pipeline)
+            (f.subject_kind = 'agent' and r.attributed and f.pipeline = r.pipeline and f.subject = r.agent)
+            or (f.subject_kind = 'pipeline' and f.pipeline = r.pipeline)
             or f.subject_kind = 'project'
     group by f.finding_no
 ),
@@ -29,9 +29,9 @@ incidents_of as (
     from findings as f
     inner join healing_incidents as i
         on
-            (f.subject_kind = 'agent' and i.attributed and i.pipeline = f.pipeline and i.agent = f.subject)
-            or (f.subject_kind = 'run' and i.pipeline = f.pipeline and 'id:' || i.run_id = f.subject_key)
-            or (f.subject_kind = 'pipeline' and i.pipeline = f.pipeline)
+            (f.subject_kind = 'agent' and i.attributed and f.pipeline = i.pipeline and f.subject = i.agent)
+            or (f.subject_kind = 'run' and f.pipeline = i.pipeline and 'id:' || i.run_id = f.subject_key)
+            or (f.subject_kind = 'pipeline' and f.pipeline = i.pipeline)
             or f.subject_kind = 'project'
     group by f.finding_no
 )

@@ -1,7 +1,7 @@
 /*---
 title = "The VFM pre-score of each finding"
 doc = """
-One row per finding: four parts of 0 to 25, whole numbers rounded down, and their evidence in words. Fractions are exact:
+One row per finding: four parts of 0 to 25, whole numbers rounded down, with their evidence in words. It is exact:
 a place x = a / b lies between two points c0 / d0 and c1 / d1, and the score is
 y0 + (y1 - y0) x (x - c0 / d0) / (c1 / d1 - c0 / d0), worked out in whole numbers.
 """
@@ -184,7 +184,9 @@ select
                 when t.total_runs > 0
                     then concat(
                         '; ', t.affected_runs, ' of ', t.total_runs, ' = ',
-                        plainly(about(cast(t.affected_runs as hugeint) * 100, t.total_runs)), '% affected → ', t.share_score
+                        plainly(about(cast(t.affected_runs as hugeint) * 100, t.total_runs)),
+                        '% affected → ',
+                        t.share_score
                     )
                 else ''
             end,
@@ -197,10 +199,12 @@ select
         else concat(
             case t.band
                 when 'low_scores' then concat(t.low_scores, ' reviews below the score flag')
-                when 'failures' then concat(
-                    t.tagged, ' reviews tagged timeout, tool-fail or hallucination, and ', t.blocked,
-                    ' blocked incidents'
-                )
+                when 'failures'
+                    then
+                        concat(
+                            t.tagged, ' reviews tagged timeout, tool-fail or hallucination, and ', t.blocked,
+                            ' blocked incidents'
+                        )
                 else concat(t.escalated, ' escalated incidents')
             end,
             ' → ', t.failure_reduction
@@ -218,7 +222,10 @@ select
         when t.wait then 'new: not counted until it has seen more runs'
         when t.saving is null or coalesce(t.saving_of, 0) = 0 then 'unknown: no cost is known for the subject'
         else concat(
-            plainly(about(pico(t.saving) * 100, pico(t.saving_of))), '% of the pipeline''s cost (', t.saving_basis, ') → ',
+            plainly(about(pico(t.saving) * 100, pico(t.saving_of))),
+            '% of the pipeline''s cost (',
+            t.saving_basis,
+            ') → ',
             t.cost_savings
         )
     end as cost_evidence

@@ -48,7 +48,10 @@ faults as (
     select numbered.day
     from numbered
     inner join sizes on numbered.group_no = sizes.group_no
-    where sizes.is_small and exists (select 1 from sizes where not is_small)
+    where sizes.is_small and exists (
+        select 1 from sizes
+        where not is_small
+    )
 )
 
 select

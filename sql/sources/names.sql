@@ -13,15 +13,31 @@ name_key = "The case-folded name"
 key_hash = "Hash of the name before redaction: what a stable id is made of"
 ---*/
 with event_counts as (
-    select agent_no as spelling_no, count(*) as uses from seen_events group by agent_no
+    select
+        agent_no as spelling_no,
+        count(*) as uses
+    from seen_events
+    group by agent_no
     union all
-    select pipeline_no, count(*) from seen_events group by pipeline_no
+    select
+        pipeline_no,
+        count(*)
+    from seen_events
+    group by pipeline_no
 ),
 
 feedback_counts as (
-    select agent_no as spelling_no, count(*) as uses from seen_feedback group by agent_no
+    select
+        agent_no as spelling_no,
+        count(*) as uses
+    from seen_feedback
+    group by agent_no
     union all
-    select pipeline_no, count(*) from seen_feedback group by pipeline_no
+    select
+        pipeline_no,
+        count(*)
+    from seen_feedback
+    group by pipeline_no
 ),
 
 ranked as (

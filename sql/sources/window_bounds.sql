@@ -3,12 +3,16 @@ title = "The moments that bound what is looked at"
 doc = "One row: now, and the first and last instant looked at (null: no bound)."
 ---*/
 with latest as (
-    select coalesce(
-        s.as_of,
-        (select max(event_time) from dated_events),
-        (select max(log_time) from raw.healing where s.as_of is null or log_time <= s.as_of),
-        (select cast(max(feedback_date) as timestamp) from raw.feedback)
-    ) as now_time
+    select
+        coalesce(
+            s.as_of,
+            (select max(event_time) from dated_events),
+            (
+                select max(log_time) from raw.healing
+                where s.as_of is null or log_time <= s.as_of
+            ),
+            (select cast(max(feedback_date) as timestamp) from raw.feedback)
+        ) as now_time
     from raw.settings as s
 )
 
