@@ -1,0 +1,248 @@
+"""Physical lines of a file, whatever it is wrapped in: plain, gzip or zstd, UTF-8, UTF-16 or UTF-32.
+
+Content decides, never the file's name. A line is what stands between two LF bytes, without the LF; a CR before it
+stays, as JSON takes it for white space. Nothing is held in memory but a piece of the file and the line at hand.
+This room alone knows zstandard.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import zlib
+from collections.abc import Callable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Protocol
+
+import zstandard
+
+#: The longest line that is held; a longer one is given as `TooLong`. Lines of several MB are ordinary.
+MAX_LINE_BYTES = 64 * 1024 * 1024
+
+#: Why a compressed file gave less than was packed (`LineFile.damage`).
+CUT_SHORT = "the compressed file is cut short here"
+DAMAGED = "the compressed file is damaged here"
+
+_READ = 256 * 1024
+#: A few packed bytes can hold very much: the packed piece bounds what is unpacked at once (64 MiB, 128 MiB).
+_GZIP_PIECE = 64 * 1024
+_ZSTD_PIECE = 4 * 1024
+_SHOWN_OF_TOO_LONG = 4096
+
+# The longer marks first: a UTF-32 mark begins with a UTF-16 mark.
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+class TooLong(bytes):
+    """The beginning of a line longer than `MAX_LINE_BYTES`, with a NUL before it so that it can never be read."""
+
+
+class _Unpacker(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+_BROKEN = (zlib.error, zstandard.ZstdError)
+
+
+class LineFile:
+    """Iterate once for the lines, as UTF-8 bytes. `on_bytes` is told the size of each piece read from the disk.
+
+    Raises OSError where the file can't be read. A gzip or zstd file that is cut short or damaged gives what can be
+    unpacked, and `damage` says so afterwards.
+    """
+
+    def __init__(self, path: Path, on_bytes: Callable[[int], None] | None = None) -> None:
+        self._path = path
+        self._on_bytes = on_bytes
+        #: True from the moment a last line without an LF is given.
+        self.unterminated = False
+        #: `CUT_SHORT`, `DAMAGED` or None; known when the lines are through.
+        self.damage: str | None = None
+
+    def __iter__(self) -> Iterator[bytes]:
+        pending: list[bytes] = []
+        held = 0
+        for chunk in _as_utf8(self.unpacked()):
+            if b"\n" not in chunk:
+                held += len(chunk)
+                # Of a line that is too long only the beginning is kept.
+                if held <= MAX_LINE_BYTES or not pending:
+                    pending.append(chunk)
+                continue
+            lines = chunk.split(b"\n")
+            rest = lines.pop()
+            if pending:
+                pending.append(lines[0])
+                lines[0] = _joined(pending, held + len(lines[0]))
+            yield from lines
+            pending = [rest] if rest else []
+            held = len(rest)
+        if pending:
+            self.unterminated = True
+            yield _joined(pending, held)
+
+    def unpacked(self) -> Iterator[bytes]:
+        """Yield the content as it was before it was packed, in pieces, and note damage."""
+        with self._path.open("rb") as file:
+            magic = file.read(4)
+        if magic[:2] == b"\x1f\x8b":
+            yield from self._salvaged(_gzip_unpacker, _GZIP_PIECE)
+        elif magic == b"\x28\xb5\x2f\xfd" or (magic[1:] == b"\x2a\x4d\x18" and 0x50 <= magic[0] <= 0x5F):
+            yield from self._salvaged(_zstd_unpacker, _ZSTD_PIECE)
+        else:
+            yield from self._pieces(_READ)
+
+    def _pieces(self, size: int) -> Iterator[bytes]:
+        with self._path.open("rb") as file:
+            while piece := file.read(size):
+                if self._on_bytes:
+                    self._on_bytes(len(piece))
+                yield piece
+
+    def _salvaged(self, new: Callable[[], _Unpacker], size: int) -> Iterator[bytes]:
+        """Unpack; at a broken piece start again and feed that piece byte by byte, to lose nothing before the break."""
+        given = fed = 0
+        unpacking = _Unpacking(new)
+        try:
+            for piece in self._pieces(size):
+                for out in unpacking.feed(piece):
+                    given += len(out)
+                    yield out
+                fed += len(piece)
+        except _BROKEN:
+            self.damage = DAMAGED
+        if self.damage:
+            yield from self._again(new, size, fed, given)
+        elif unpacking.inside:
+            self.damage = CUT_SHORT
+
+    def _again(self, new: Callable[[], _Unpacker], size: int, fed: int, given: int) -> Iterator[bytes]:
+        self._on_bytes = None
+        unpacking = _Unpacking(new)
+        position = 0
+        try:
+            for piece in self._pieces(size):
+                step = len(piece) if position < fed else 1
+                for at in range(0, len(piece), step):
+                    for out in unpacking.feed(piece[at : at + step]):
+                        fresh = out[given:]
+                        given = max(0, given - len(out))
+                        if fresh:
+                            yield fresh
+                position += len(piece)
+        except _BROKEN:
+            return
+
+
+class _Unpacking:
+    """One compressed file, fed in pieces: any number of gzip members or zstd frames, zero padding between them."""
+
+    def __init__(self, new: Callable[[], _Unpacker]) -> None:
+        self._new = new
+        self._unpacker: _Unpacker | None = None
+
+    @property
+    def inside(self) -> bool:
+        """Say whether the end of a member or frame is still to come."""
+        return self._unpacker is not None
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        while data:
+            if self._unpacker is None:
+                data = data.lstrip(b"\x00")
+                if not data:
+                    return
+                self._unpacker = self._new()
+            out = self._unpacker.decompress(data)
+            if out:
+                yield out
+            if not self._unpacker.eof:
+                return
+            data = self._unpacker.unused_data
+            self._unpacker = None
+
+
+def _gzip_unpacker() -> _Unpacker:
+    return zlib.decompressobj(wbits=31)
+
+
+def _zstd_unpacker() -> _Unpacker:
+    return zstandard.ZstdDecompressor().decompressobj()
+
+
+def _joined(parts: list[bytes], size: int) -> bytes:
+    if size > MAX_LINE_BYTES:
+        return TooLong(b"\x00" + parts[0][:_SHOWN_OF_TOO_LONG])
+    return b"".join(parts)
+
+
+def _as_utf8(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Turn UTF-16 and UTF-32 into UTF-8, told by the mark at the start or by where the NUL bytes stand."""
+    head = b""
+    for chunk in chunks:
+        head += chunk
+        if len(head) >= 4:
+            break
+    encoding = _encoding(head)
+    if encoding is None:
+        return chain((head,) if head else (), chunks)
+    return _transcoded(chain((head,), chunks), encoding)
+
+
+def _encoding(head: bytes) -> str | None:
+    for mark, name in _MARKS:
+        if head.startswith(mark):
+            return name
+    if len(head) >= 4:
+        # JSON begins with two ASCII characters (RFC 4627 tells UTF-16 without a mark in this way).
+        zeros = [byte == 0 for byte in head[:4]]
+        if zeros == [False, True, False, True]:
+            return "utf-16-le"
+        if zeros == [True, False, True, False]:
+            return "utf-16-be"
+    return None
+
+
+def _transcoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+    # A lone surrogate stays what it is: bytes that are not UTF-8, so that its line is refused like any such line.
+    decoder = codecs.getincrementaldecoder(encoding)("surrogatepass")
+    for chunk in chunks:
+        try:
+            text = decoder.decode(chunk)
+        except UnicodeDecodeError:
+            # UTF-32 knows numbers that are no characters; what follows in this piece is replaced, not lost.
+            text = chunk.decode(encoding, "replace")
+            decoder.reset()
+        if text:
+            yield text.encode("utf-8", "surrogatepass")
+    if decoder.getstate()[0]:
+        # Half a character at the end of the file.
+        yield b"\xff"
+
+
+def content_digest(path: Path, first: int | None = None) -> bytes:
+    """Return a SHA-256 of the unpacked content, or of its first bytes; damage changes the digest. Raises OSError."""
+    file = LineFile(path)
+    digest = hashlib.sha256()
+    left = first
+    for piece in file.unpacked():
+        if left is None:
+            digest.update(piece)
+            continue
+        digest.update(piece[:left])
+        left -= len(piece)
+        if left <= 0:
+            return digest.digest()
+    if first is None and file.damage:
+        digest.update(file.damage.encode())
+    return digest.digest()

@@ -1,0 +1,275 @@
+"""One physical line to the JSON objects on it, strictly, and what is to be said of the line (SPEC 2, line fates).
+
+A line's fate is settled here from its bytes alone. Numbers with a fraction or an exponent come out as Decimal.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+Record = dict[str, Any]
+#: Text and position to a value and the position after it; raises ValueError, StopIteration and more.
+Scan = Callable[[str, int], tuple[Any, int]]
+
+#: Deeper objects and arrays are refused: no cost event needs it, and the parser's own limit depends on its caller.
+MAX_DEPTH = 200
+#: More pieces than this on one line are no torn record with the next one glued on.
+_MAX_BROKEN = 100
+#: The fewest bytes of a valid line that is nested deeper than `MAX_DEPTH`.
+SHORTEST_DEEP_LINE = 2 * MAX_DEPTH
+
+#: Reasons for a rejected line that others ask for.
+STILL_BEING_WRITTEN = "still being written"
+NOT_UTF8 = "not valid UTF-8"
+RAW_NUL = "raw NUL bytes"
+TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
+
+#: What a line can hold that is used with a warning.
+LONE_SURROGATE = "lone-surrogate"
+ESCAPED_NUL = "escaped-nul"
+BARE_NAN = "bare-nan"
+
+_BLANK = " \t\r\n\ufeff"
+#: Integers longer than this stay Decimal: Python refuses to turn very long text into an int.
+_MAX_INT_DIGITS = 4000
+_ODD_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_NOT_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
+#: A string left open by a torn record closes at the first quote of the record glued on: `"pla{"`.
+_SWALLOWED_START = re.compile(r"\{\s*\"\s*\Z")
+_HEAD_LOST = re.compile(r"\}\s*(?=\{)")
+_FIRST_KEY = re.compile(r'\{\s*("[^"\\]*(?:\\.[^"\\]*)*")\s*:', re.DOTALL)
+_CLOSERS = ("null}", "null}}", "null]}", "null]}}", "null}]}")
+_KINDS = {list: "an array", str: "a string", bool: "true or false", type(None): "null"}
+
+
+@dataclass(slots=True)
+class Line:
+    """What stands on one line. Without records and without a reason it is blank."""
+
+    records: list[Record] = field(default_factory=list)
+    #: Torn records beside the whole ones.
+    broken: int = 0
+    #: Why nothing could be taken; None where something was, or the line is blank.
+    reason: str | None = None
+    #: True where the text was not JSON at all: at the end of a file it may still be being written.
+    unparsed: bool = False
+    #: `LONE_SURROGATE`, `ESCAPED_NUL`, `BARE_NAN`.
+    oddities: tuple[str, ...] = ()
+
+
+def _exact_float(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        # An exponent beyond even Decimal: too large for anything, or nothing at all.
+        return Decimal(0) if re.search(r"[eE]-", text) else Decimal("1e1000")
+
+
+def _exact_int(text: str) -> int | Decimal:
+    return int(text) if len(text) <= _MAX_INT_DIGITS else Decimal(text)
+
+
+def _scanner(**readers: Callable[[str], object]) -> Scan:
+    scan: Scan = json.JSONDecoder(**readers).scan_once  # type: ignore[arg-type, attr-defined]
+    return scan
+
+
+class LineReader:
+    """Reads lines; `scan` is for the common line: it takes text and a position, and is fast but raises a lot."""
+
+    def __init__(self) -> None:
+        #: Not empty once a bare NaN or Infinity was met; the caller empties it.
+        self.nans: list[str] = []
+        self.scan = _scanner(parse_float=Decimal, parse_constant=self._constant)
+        self._patient_scan = _scanner(parse_float=_exact_float, parse_int=_exact_int, parse_constant=self._constant)
+
+    def _constant(self, text: str) -> None:
+        self.nans.append(text)
+
+    def read(self, line: bytes) -> Line:
+        """Read one line of any kind; never raises on its content."""
+        if b"\x00" in line:
+            return Line(reason=RAW_NUL, unparsed=True)
+        try:
+            text = line.decode()
+        except UnicodeDecodeError:
+            return Line(reason=NOT_UTF8, unparsed=True)
+        text = text.strip(_BLANK)
+        if not text or text.isspace():
+            return Line()
+        if len(line) >= SHORTEST_DEEP_LINE and too_deep(line):
+            return Line(reason=TOO_DEEP, unparsed=True)
+        self.nans.clear()
+        result = self._objects(text) if text[0] == "{" else self._other(text)
+        if result.records:
+            result.oddities = self.mend(text, result.records)
+        return result
+
+    def mend(self, text: str, records: list[Record]) -> tuple[str, ...]:
+        """Replace lone surrogates and drop NULs in place; return the oddities of the line (see `Line`)."""
+        found = {BARE_NAN} if self.nans else set()
+        self.nans.clear()
+        if _ODD_ESCAPE.search(text):
+            records[:] = [_mended(record, found) for record in records]
+        return tuple(sorted(found))
+
+    def _value(self, text: str, start: int) -> tuple[Any, int]:
+        """Parse one value; raises JSONDecodeError where it is not JSON."""
+        try:
+            value, end = self._patient_scan(text, start)
+        except StopIteration as stop:
+            raise json.JSONDecodeError("Expecting value", text, stop.value) from None
+        except RecursionError:
+            raise json.JSONDecodeError(TOO_DEEP, text, len(text)) from None
+        return value, end
+
+    def _objects(self, text: str) -> Line:
+        """Read whole and torn objects until the end of the text."""
+        result = Line()
+        position = 0
+        error: json.JSONDecodeError | None = None
+        while position < len(text):
+            if text[position] != "{" or result.broken > _MAX_BROKEN:
+                return Line(reason=_trailing(text, position), unparsed=True)
+            try:
+                value, end = self._value(text, position)
+            except json.JSONDecodeError as problem:
+                error = error or problem
+                result.broken += 1
+                position = self._next_record(text, position, problem.pos)
+                continue
+            # Nothing can be learned from an empty object after a torn record: a brace pair in a torn string is one.
+            if value or not result.broken:
+                result.records.append(value)
+            position = _skip_blank(text, end)
+        if error and not result.records:
+            return Line(reason=_why(text, error), unparsed=True)
+        return result
+
+    def _next_record(self, text: str, start: int, error: int) -> int:
+        """Return where the record glued to a torn one begins, or the end of the text where there is none.
+
+        The torn one is illegal JSON at the glued brace, or just after it where it was torn inside a string. Where the
+        text ends before anything was illegal, the last brace is as a rule a nested object: no record is made of it.
+        """
+        if error >= len(text):
+            return self._glued_as_value(text, start)
+        window = max(start + 1, error - 64)
+        if swallowed := _SWALLOWED_START.search(text[window:error]):
+            return window + swallowed.start()
+        found = text.find("{", max(error, start + 1))
+        return found if found >= 0 else len(text)
+
+    def _glued_as_value(self, text: str, start: int) -> int:
+        """Find a record glued on where the torn one expected a value, told from a nested object by its keys."""
+        first = _FIRST_KEY.match(text, start)
+        if not first:
+            return len(text)
+        again = re.compile(r"(?<=[:\[,\s])\{\s*" + re.escape(first[1]) + r"\s*:")
+        at = start
+        for _ in range(3):
+            found = again.search(text, at + 1)
+            if not found:
+                break
+            at = found.start()
+            try:
+                glued, _ = self._value(text, at)
+            except json.JSONDecodeError:
+                continue
+            torn = self._closed(text[start:at])
+            shared = len(torn.keys() & glued.keys())
+            if shared >= 2 or shared == len(torn) == 1:
+                return at
+        return len(text)
+
+    def _closed(self, fragment: str) -> Record:
+        for closer in _CLOSERS:
+            try:
+                value, end = self._value(fragment + closer, 0)
+            except json.JSONDecodeError:
+                continue
+            if end == len(fragment + closer) and isinstance(value, dict):
+                return value
+        return {}
+
+    def _other(self, text: str) -> Line:
+        """Read a line that does not begin with an object: another value, or the tail of a record and a whole one."""
+        try:
+            value, end = self._value(text, 0)
+        except json.JSONDecodeError as problem:
+            if lost := _HEAD_LOST.search(text):
+                result = self._objects(text[lost.end() :])
+                if result.records:
+                    result.broken += 1
+                    return result
+            return Line(reason=_why(text, problem), unparsed=True)
+        if _skip_blank(text, end) < len(text):
+            return Line(reason=_trailing(text, _skip_blank(text, end)), unparsed=True)
+        return Line(reason=f"not an object but {_KINDS.get(type(value), 'a number')}")
+
+
+def _skip_blank(text: str, position: int) -> int:
+    while position < len(text) and text[position] in _BLANK:
+        position += 1
+    return position
+
+
+def _trailing(text: str, position: int) -> str:
+    if text[position] == ",":
+        return "not JSON: a comma after the object"
+    return f"not JSON: more text after the value, from character {position + 1}"
+
+
+def _why(text: str, error: json.JSONDecodeError) -> str:
+    if error.msg == TOO_DEEP:
+        return TOO_DEEP
+    if error.pos >= len(text) or error.msg.startswith("Unterminated"):
+        return "not JSON: the record is cut short"
+    before = text[: error.pos].rstrip()
+    if text[error.pos] in "}]" and before.endswith(","):
+        return "not JSON: a trailing comma"
+    what = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
+    return f"not JSON: {what}, at character {error.pos + 1}"
+
+
+def _mended(value: Any, found: set[str]) -> Any:  # noqa: ANN401 - any JSON value
+    if isinstance(value, str):
+        if "\x00" in value:
+            found.add(ESCAPED_NUL)
+            value = value.replace("\x00", "")
+        if _SURROGATE.search(value):
+            found.add(LONE_SURROGATE)
+            value = _SURROGATE.sub("\ufffd", value)
+        return value
+    if isinstance(value, list):
+        return [_mended(item, found) for item in value]
+    if isinstance(value, dict):
+        return {_mended(key, found): _mended(item, found) for key, item in value.items()}
+    return value
+
+
+def too_deep(line: bytes) -> bool:
+    """Say whether a line is nested deeper than `MAX_DEPTH`, brackets inside strings not counted."""
+    if line.count(b"[") + line.count(b"{") <= MAX_DEPTH:
+        return False
+    brackets = _STRING.sub(b"", line).translate(None, _NOT_BRACKETS)
+    if len(brackets) <= MAX_DEPTH:
+        return False
+    depth = 0
+    for byte in brackets:
+        depth += 1 if byte in b"[{" else -1
+        if depth > MAX_DEPTH:
+            return True
+    return False
+
+
+def canonical(record: Record) -> str:
+    """Return the record as JSON in one fixed form, to order records that are alike in all that counts."""
+    return json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)

@@ -1,0 +1,226 @@
+"""Which files a build reads: named ones, or the default places of SPEC 1."""
+
+from __future__ import annotations
+
+import glob
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from reportgen.errors import ExitCode, ReportgenError
+from reportgen.inputs.lines import content_digest
+from reportgen.model import InputKind, Notice
+from reportgen.redact import redact
+from reportgen.settings import Settings
+
+_PACKED = ("", ".gz", ".zst")
+_PLACES: dict[InputKind, tuple[str, ...]] = {
+    "events": ("budget/cost-events.jsonl", "cost-events.jsonl"),
+    "feedback": ("FEEDBACK.md", "feedback/FEEDBACK.md"),
+    "healing": ("healing-log.jsonl",),
+    "budget": ("BUDGET.md",),
+}
+_SAID: dict[InputKind, str] = {
+    "events": "cost events",
+    "feedback": "feedback",
+    "healing": "the healing log",
+    "budget": "the budget",
+}
+#: Content is compared by its beginning first, so that different files are not read twice.
+_FIRST_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One input file. `name` is its path relative to the project (posix), or as given where it is outside."""
+
+    path: Path
+    name: str
+    kind: InputKind
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """All the files of a build."""
+
+    events: tuple[Source, ...]
+    feedback: tuple[Source, ...]
+    healing: Source | None
+    budget: Source | None
+    notices: tuple[Notice, ...]
+
+
+def shown_name(source: Source, *, redacted: bool = True) -> str:
+    """Return the source's name as it may be shown."""
+    return redact(source.name) if redacted else source.name
+
+
+def find_inputs(settings: Settings) -> Inputs:
+    """Find what the settings name, else what stands in the default places.
+
+    Raises ReportgenError (exit 3) where there are neither cost events nor feedback, or where a file that is named or
+    found is missing, a directory or unreadable.
+    """
+    finder = _Finder(settings)
+    healing = finder.find("healing", () if settings.healing_log is None else (settings.healing_log,))
+    budget = finder.find("budget", () if settings.budget is None else (settings.budget,))
+    finder.others = frozenset(source.path.resolve() for source in (*healing, *budget))
+    events = finder.find("events", settings.events)
+    feedback = finder.find("feedback", settings.feedback)
+    if not events and not feedback:
+        raise ReportgenError(
+            _shown(settings, str(settings.project)),
+            "neither cost events nor feedback found",
+            "Write one JSON object for each tool call to budget/cost-events.jsonl, for example"
+            ' {"timestamp": "2026-11-03T09:14:07Z", "agent": "writer", "tool_name": "Edit", "estimated_tokens": 420},'
+            " or one row for each reviewed run to FEEDBACK.md, with the columns"
+            " Date, Pipeline, Agent, Score, Issue, Resolution, Pattern; or name other files: --events, --feedback.",
+            ExitCode.NO_INPUT,
+        )
+    return Inputs(
+        events=finder.once(events),
+        feedback=finder.once(feedback),
+        healing=next(iter(healing), None),
+        budget=next(iter(budget), None),
+        notices=tuple(finder.notices),
+    )
+
+
+def _shown(settings: Settings, name: str) -> str:
+    return redact(name) if settings.redact else name
+
+
+class _Finder:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.notices: list[Notice] = []
+        #: Inputs of other kinds, which a glob for cost events must not take along.
+        self.others: frozenset[Path] = frozenset()
+
+    def find(self, kind: InputKind, named: Sequence[str]) -> tuple[Source, ...]:
+        if not named:
+            return self._default(kind)
+        found: dict[str, Source] = {}
+        for entry in named:
+            for source in self._named(kind, entry):
+                found.setdefault(source.name, source)
+        return tuple(found[name] for name in sorted(found))
+
+    def once(self, sources: Iterable[Source]) -> tuple[Source, ...]:
+        """Keep one of the sources that are one file, or whose content is the same."""
+        kept: list[Source] = []
+        files: dict[tuple[int, int], Source] = {}
+        for source in sources:
+            info = source.path.stat()
+            same = files.setdefault((info.st_dev, info.st_ino), source)
+            if same is source:
+                kept.append(source)
+            else:
+                self._note("input-named-twice", source, f"The same file as {self._name(same)}; it was read once.")
+        return self._different(kept)
+
+    def _different(self, sources: Sequence[Source]) -> tuple[Source, ...]:
+        beginnings: dict[bytes, list[Source]] = {}
+        if len(sources) > 1:
+            for source in sources:
+                beginnings.setdefault(self._digest(source, _FIRST_BYTES), []).append(source)
+        repeated: set[Source] = set()
+        for alike in beginnings.values():
+            if len(alike) == 1:
+                continue
+            first: dict[bytes, Source] = {}
+            for source in alike:
+                same = first.setdefault(self._digest(source), source)
+                if same is not source:
+                    repeated.add(source)
+                    self._note(
+                        "input-same-content", source, f"The content is that of {self._name(same)}; it was read once."
+                    )
+        return tuple(source for source in sources if source not in repeated)
+
+    def _digest(self, source: Source, first: int | None = None) -> bytes:
+        try:
+            return content_digest(source.path, first)
+        except OSError as error:
+            raise self._problem(source.name, f"can't be read: {error.strerror or error}") from error
+
+    def _default(self, kind: InputKind) -> tuple[Source, ...]:
+        found = [
+            place + packed
+            for place in _PLACES[kind]
+            for packed in _PACKED
+            if os.path.lexists(self._settings.project / (place + packed))
+        ]
+        if not found:
+            return ()
+        source = self._checked(kind, self._settings.project / found[0], found[0])
+        if len(found) > 1:
+            others = ", ".join(found[1:])
+            self._note("input-not-read", source, f"{others} stands in a default place too; only this file was read.")
+        return (source,)
+
+    def _named(self, kind: InputKind, entry: str) -> list[Source]:
+        written = Path(entry).expanduser()
+        path = self._settings.project / written
+        if os.path.lexists(path) or not glob.has_magic(entry):
+            return [self._checked(kind, path, entry)]
+        # Relative to a root, so that brackets in the project's own path are no pattern.
+        matches = glob.glob(str(written), root_dir=self._settings.project, recursive=True)  # noqa: PTH207
+        files = [(self._settings.project / match, match) for match in matches]
+        files = [(path, match) for path, match in files if not path.is_dir() and not self._own(path)]
+        if not files:
+            raise self._problem(entry, f"the pattern for {_SAID[kind]} matches no file")
+        return [self._checked(kind, path, match) for path, match in files]
+
+    def _own(self, path: Path) -> bool:
+        """Say whether a match of a glob is an output, or an input of another kind."""
+        real = path.resolve()
+        outputs = (self._settings.site, self._settings.work)
+        return (
+            real in self.others
+            or real == self._settings.recommendations.resolve()
+            or any(real.is_relative_to(folder.resolve()) for folder in outputs)
+        )
+
+    def _checked(self, kind: InputKind, path: Path, given: str) -> Source:
+        """Return the source, opened once to be sure that it can be read."""
+        name = self._relative(path, given)
+        try:
+            mode = path.stat().st_mode
+            if stat.S_ISDIR(mode):
+                raise self._problem(name, f"{_SAID[kind]} must be a file, but this is a directory")
+            if not stat.S_ISREG(mode):
+                raise self._problem(name, f"{_SAID[kind]} must be a regular file")
+            with path.open("rb") as file:
+                file.read(1)
+        except FileNotFoundError as error:
+            what = (
+                "is a link to nothing" if path.is_symlink() else f"no such file, though it is named for {_SAID[kind]}"
+            )
+            raise self._problem(name, what) from error
+        except OSError as error:
+            raise self._problem(name, f"can't be read: {error.strerror or error}") from error
+        return Source(path=path, name=name, kind=kind)
+
+    def _relative(self, path: Path, given: str) -> str:
+        project = Path(os.path.abspath(self._settings.project))  # noqa: PTH100 - links stay as they are named
+        try:
+            return Path(os.path.abspath(path)).relative_to(project).as_posix()  # noqa: PTH100
+        except ValueError:
+            return given
+
+    def _name(self, source: Source) -> str:
+        return _shown(self._settings, source.name)
+
+    def _note(self, code: str, source: Source, message: str) -> None:
+        self.notices.append(Notice(code=code, message=message, file=self._name(source)))
+
+    def _problem(self, name: str, what: str) -> ReportgenError:
+        return ReportgenError(
+            _shown(self._settings, name),
+            what,
+            "Give the path of a file that can be read, or remove it from the flags and the settings.",
+            ExitCode.NO_INPUT,
+        )
