@@ -1,0 +1,78 @@
+"""A Markdown file as lines of text, each with the number of the physical line that it stands on."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from reportgen.errors import ExitCode, ReportgenError
+from reportgen.inputs.lines import LineFile, TooLong
+from reportgen.redact import redact
+
+_SNIPPET = 120
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """The lines of a file. `numbers[i]` is the physical line (from 1) of `lines[i]`.
+
+    A lone CR ends a line for Markdown, but not a physical one.
+
+    A byte order mark at the start of a line is dropped. `invalid` holds the physical lines that are not UTF-8 (their
+    bad bytes are shown as U+FFFD), `nul` those that held NUL characters (dropped). `count` is of physical lines.
+    """
+
+    lines: list[str]
+    numbers: list[int]
+    invalid: frozenset[int]
+    nul: frozenset[int]
+    count: int
+    unterminated: bool
+    #: Why a compressed file gave less than was packed.
+    damage: str | None
+
+
+def read_text(path: Path, shown: str) -> TextFile:
+    """Read a whole text file, plain or compressed, UTF-8 or UTF-16; `shown` is its name in messages.
+
+    Raises ReportgenError (exit 3) where it can't be read.
+    """
+    lines: list[str] = []
+    numbers: list[int] = []
+    invalid: set[int] = set()
+    nul: set[int] = set()
+    count = 0
+    file = LineFile(path)
+    try:
+        for raw in file:
+            count += 1
+            try:
+                text = raw.decode("utf-8")
+            except UnicodeDecodeError:
+                invalid.add(count)
+                text = raw.decode("utf-8", "replace")
+            if isinstance(raw, TooLong):
+                invalid.add(count)
+            elif "\x00" in text:
+                nul.add(count)
+            parts = text.replace("\x00", "").removesuffix("\r").split("\r")
+            lines += (part.removeprefix("\ufeff") for part in parts)
+            numbers += [count] * len(parts)
+    except OSError as error:
+        what = f"can't be read: {error.strerror or error}"
+        raise ReportgenError(shown, what, "Check that it is a file you may read.", ExitCode.NO_INPUT) from error
+    return TextFile(lines, numbers, frozenset(invalid), frozenset(nul), count, file.unterminated, file.damage)
+
+
+def shown_name(name: str, *, redacted: bool) -> str:
+    """Return an input's name as messages and the report show it."""
+    return redact(name) if redacted else name
+
+
+def snippet(text: str, *, redacted: bool) -> str:
+    """Return the beginning of a line for people: one line, short, redacted before it is cut."""
+    text = re.sub(r"[\s\x00-\x1f\x7f]+", " ", text[:2000]).strip()
+    if redacted:
+        text = redact(text)
+    return text if len(text) <= _SNIPPET else text[: _SNIPPET - 1] + "…"
