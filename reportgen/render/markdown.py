@@ -2,7 +2,7 @@
 
 Every value that the template prints is escaped by default (`finalize`): it stays text, on one line, whatever it holds.
 Only what this room marks as `Markdown` itself (tables, authors' prose that was checked) is printed as it is. The
-template writes one line a paragraph; `_wrapped` folds long ones, so that the file reads well in a terminal.
+template writes one line a paragraph; `fold_lines` folds long ones, so that the file reads well in a terminal.
 """
 
 from __future__ import annotations
@@ -58,7 +58,6 @@ def render_markdown(report: Report, *, template_dirs: Sequence[Path] = ()) -> st
     groups = group_views(report)
     score_flag = next((value for name, value, _ in report.build.settings if name == "score_flag"), "60")
     incidents = rows.incident_rows(report)
-    files = {made.file for made in report.tables}
     values = {
         "report": report,
         "marker": Markdown(f"{MARKER} written by reportgen build, which replaces it; build {BUILD_HASH} -->"),
@@ -85,9 +84,9 @@ def render_markdown(report: Report, *, template_dirs: Sequence[Path] = ()) -> st
         "input_rows": rows.input_rows(report),
         "rejected_rows": rows.rejected_rows(report, REJECTED_SHOWN),
         "rejected_left": max(report.rejected_total - REJECTED_SHOWN, 0),
-        "in_csv": lambda file: f" (all are in data/{file} of the site)" if file in files else "",
+        "files": {made.file for made in report.tables},
     }
-    return _wrapped(fill(env, TEMPLATE, values))
+    return fold_lines(fill(env, TEMPLATE, values))
 
 
 def as_markdown(value: object) -> str:
@@ -155,7 +154,7 @@ def _pad(cell: str, width: int, at_right: bool) -> str:
     return blanks + cell if at_right else cell + blanks
 
 
-def _wrapped(text: str) -> str:
+def fold_lines(text: str) -> str:
     """Fold long lines, drop blanks at line ends, and keep at most one empty line in a row."""
     out: list[str] = []
     fenced = False
@@ -171,13 +170,18 @@ def _fold(line: str) -> list[str]:
     """Break a paragraph's or an item's line at blanks; the rest of an item is indented under its text."""
     start = _ITEM.match(line)
     indent = " " * (len(start.group()) if start else 0)
-    lines, current = [], ""
+    chunks: list[str] = []
     for word in line[len(indent) :].split(" "):
-        room = WIDTH - len(indent) - _columns_of(current) - 1
-        if current and _columns_of(word) > room and not _STARTS_BLOCK.match(word):
-            lines.append(current)
-            current = word
+        if chunks and _STARTS_BLOCK.match(word):
+            chunks[-1] += f" {word}"
         else:
-            current = f"{current} {word}" if current else word
+            chunks.append(word)
+    lines, current = [], chunks[0]
+    for chunk in chunks[1:]:
+        if len(indent) + _columns_of(current) + 1 + _columns_of(chunk) > WIDTH:
+            lines.append(current)
+            current = chunk
+        else:
+            current += f" {chunk}"
     lines.append(current)
     return [line[: len(indent)] + lines[0], *(indent + rest for rest in lines[1:])]
