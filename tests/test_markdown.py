@@ -1,0 +1,508 @@
+"""RECOMMENDATIONS.md: whole, readable raw and rendered, linked by its own headings, and never broken by a value."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from report_factory import HOSTILE, empty_report, group_up, hostile_report, sample_report
+
+from reportgen.errors import ReportgenError
+from reportgen.model import Recommendation, RejectedLine, Report
+from reportgen.render import BUILD_HASH
+from reportgen.render.markdown import WIDTH, Markdown, as_markdown, fold_lines, render_markdown, table
+from reportgen.render.prose import escape_markdown, one_line, plain
+
+HOST = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+
+
+# ── reading it as a code host does ───────────────────────────────────────────────────────────────────────────────
+
+
+def text_of(token: Token) -> str:
+    return "".join(" " if part.type == "softbreak" else part.content for part in token.children or [])
+
+
+def headings(markdown: str) -> list[tuple[str, str]]:
+    tokens = HOST.parse(markdown)
+    return [
+        (token.tag, text_of(tokens[place + 1])) for place, token in enumerate(tokens) if token.type == "heading_open"
+    ]
+
+
+def tables(markdown: str) -> list[list[list[str]]]:
+    """Return the cells of every table, its head first."""
+    made: list[list[list[str]]] = []
+    in_cell = False
+    for token in HOST.parse(markdown):
+        if token.type == "table_open":
+            made.append([])
+        elif token.type == "tr_open":
+            made[-1].append([])
+        elif token.type == "inline" and in_cell:
+            made[-1][-1].append(text_of(token))
+        in_cell = token.type in {"td_open", "th_open"}
+    return made
+
+
+def table_with(markdown: str, head: str) -> list[list[str]]:
+    """Return the rows of the only table whose first column has this head, without the head."""
+    found = [rows for rows in tables(markdown) if rows[0][0] == head]
+    assert len(found) == 1
+    return found[0][1:]
+
+
+def section(markdown: str, title: str) -> str:
+    found = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", markdown, re.DOTALL | re.MULTILINE)
+    assert found, title
+    return found.group(1)
+
+
+def host_anchor(heading: str) -> str:
+    """Return the anchor that GitHub makes of a heading's text."""
+    kept = [letter for letter in heading.lower() if letter.isalnum() or letter in "-_ "]
+    return "".join(kept).replace(" ", "-")
+
+
+def rendered(markdown: str) -> str:
+    """Return all prose and cells as a reader sees them, white space squeezed."""
+    return " ".join(" ".join(text_of(token) for token in HOST.parse(markdown) if token.type == "inline").split())
+
+
+def run_outliers(count: int) -> Report:
+    """Return the sample with one group of so many outlier runs, and nothing else found."""
+    report = sample_report()
+    model = next(r for r in report.recommendations if r.detector == "cost_outlier")
+    runs: list[Recommendation] = [
+        replace(model, id=f"cost-outlier-run-{n:03d}-abcdef{n:04d}", rank=n, subject=f"run-{n:03d}", title=f"Run {n}")
+        for n in range(1, count + 1)
+    ]
+    return replace(report, recommendations=runs, groups=group_up(runs))
+
+
+def clear_report() -> Report:
+    report = sample_report()
+    detectors = [
+        replace(d, status="clear", findings=0, message=None) for d in report.detectors if d.origin == "built-in"
+    ]
+    return replace(report, recommendations=[], groups=[], detectors=detectors)
+
+
+REPORTS = {"sample": sample_report, "empty": empty_report, "hostile": hostile_report, "clear": clear_report}
+
+
+# ── the file ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_the_file_is_tidy(name: str) -> None:
+    text = render_markdown(REPORTS[name]())
+    first, *_ = text.split("\n")
+    assert first.startswith("<!-- reportgen: written by reportgen build")
+    assert first.endswith(f"build {BUILD_HASH} -->")
+    assert text.count(BUILD_HASH) == 1
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")
+    assert "\n\n\n" not in text
+    assert "\r" not in text
+    assert not re.search(r"[ \t]$", text, re.MULTILINE)
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", text)
+    text.encode("utf-8")
+    assert "Nothing is applied automatically" in rendered(text)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_lines_are_short_where_they_can_be(name: str) -> None:
+    fenced = False
+    for line in render_markdown(REPORTS[name]()).split("\n"):
+        fenced ^= line.startswith("```")
+        if not fenced and not line.startswith(("|", "#", "<!--")):
+            # Longer only where a single word is.
+            assert len(line) <= WIDTH or len(line.split()) <= 2, line
+
+
+def test_the_same_report_gives_the_same_bytes() -> None:
+    script = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from report_factory import sample_report\nfrom reportgen.render.markdown import render_markdown\n"
+        "sys.stdout.buffer.write(render_markdown(sample_report()).encode())\n"
+        "assert not {'plotly', 'duckdb', 'click'} & set(sys.modules)"
+    )
+    made = subprocess.run(
+        [sys.executable, "-c", script, str(Path(__file__).parent)],
+        env={"PYTHONHASHSEED": "7", "LC_ALL": "C", "TZ": "Asia/Tokyo"},
+        capture_output=True,
+        check=True,
+    )
+    assert made.stdout == render_markdown(sample_report()).encode()
+
+
+# ── a full report ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_sections_come_in_the_order_in_which_they_are_read() -> None:
+    assert [title for tag, title in headings(render_markdown(sample_report())) if tag == "h2"] == [
+        "What was analysed",
+        "Ranked",
+        "Recommendations",
+        "Detectors",
+        "Agents",
+        "Recurring patterns",
+        "Healing",
+        "Budget",
+        "No longer found",
+        "Data quality",
+    ]
+
+
+def test_it_says_what_was_analysed() -> None:
+    text = section(render_markdown(sample_report()), "What was analysed")
+    assert "2026-09-17 06:02 UTC to 2026-10-31 22:41 UTC, 44.7 days" in text
+    assert "budget/cost-events.jsonl: 51,604 lines, 51,570 records, 5 rejected" in text
+    assert tables(text)[0] == [
+        ["Pipeline", "Runs", "Events", "Cost", "Measure", "Known for", "Cost per run", "Score"],
+        ["doc-pipeline", "214", "31,240", "$412.87", "usd", "98%", "$1.93", "71.4"],
+        ["review-pipeline", "180", "18,120", "48.2 M tokens", "tokens, estimated", "71%", "267,839 tokens", "82.3"],
+        ["intake", "96", "2,210", "2,210 events", "events", "0%", "23 events", "–"],
+    ]
+    assert "doc-pipeline: cost per run $1.75 to $2.11, score 73.6 to 68.9" in text
+
+
+def test_the_ranked_table_leads_to_a_heading_of_each() -> None:
+    report = sample_report()
+    text = render_markdown(report)
+    rows = table_with(text, "Rank")
+    assert [row[-1] for row in rows] == [group.title for group in report.groups]
+    assert rows[0][:5] == ["1", "64", "implement", "M", "$153.64 (37%)"]
+    # Three runs could save 16.27, 7.17 and 4.05 together.
+    assert rows[3][:5] == ["4", "38", "defer", "S", "$27.49 (6.7%)"]
+    assert rows[2][4] == "≈ 18.7 M tokens (39%)"
+    assert rows[5][4] == "unknown"
+    anchors = [host_anchor(title) for _, title in headings(text)]
+    assert len(set(anchors)) == len(anchors)
+    links = [
+        str(part.attrs["href"])
+        for token in HOST.parse(text)
+        for part in token.children or []
+        if part.type == "link_open"
+    ]
+    assert len(links) == len(rows)
+    for link, group in zip(links, report.groups, strict=True):
+        assert link.removeprefix("#") in anchors
+        expected = group.ids[0] if len(group.ids) == 1 else group.group
+        assert link == f"#{host_anchor(expected)}"
+
+
+def test_each_recommendation_is_told_whole() -> None:
+    report = sample_report()
+    text = render_markdown(report)
+    for one in report.recommendations:
+        part = re.search(rf"^#{{3,4}} {one.id}\n(.*?)(?=^#|\Z)", text, re.DOTALL | re.MULTILINE)
+        assert part, one.id
+        told = rendered(part.group(1))
+        assert one.title in told
+        assert re.sub(r"[*`]", "", one.finding) in told
+        assert f"Action: {one.action}" in told
+        assert f"Score: {one.vfm.total} of 100, hint {one.decision}, rank {one.rank} of 10" in told
+        assert f"Effort: {one.effort}" in told
+        for label, points, key in [
+            ("Frequency", one.vfm.frequency, "frequency"),
+            ("Failure reduction", one.vfm.failure_reduction, "failure_reduction"),
+            ("Burden reduction", one.vfm.burden_reduction, "burden_reduction"),
+            ("Cost savings", one.vfm.cost_savings, "cost_savings"),
+        ]:
+            assert f"{label} {points} of 25: {one.vfm_evidence[key]}" in told
+        assert [row[0] for row in tables(part.group(1))[0][1:]] == [evidence.label for evidence in one.evidence]
+    first = text.index(f"### {report.recommendations[0].id}")
+    assert "Saving: $153.64, 37% of the pipeline's cost; measured" in text[first:]
+    assert ["What could be saved", "$153.641234"] in tables(text[first:])[0]
+    assert "Labels: new" in text
+    assert "Saving: unknown" in text
+
+
+def test_of_a_long_group_ten_are_told_in_full_and_no_other_is_hidden() -> None:
+    report = run_outliers(14)
+    text = render_markdown(report)
+    full = [title for tag, title in headings(text) if tag == "h4"]
+    assert full == [f"cost-outlier-run-{n:03d}-abcdef{n:04d}" for n in range(1, 11)]
+    rest = table_with(section(text, "Recommendations"), "Subject")
+    assert [row[0] for row in rest] == ["run-011", "run-012", "run-013", "run-014"]
+    assert rest[0] == ["run-011", "38", "5+16+10+7", "defer", "$18.20", "$16.27", "cost-outlier-run-011-abcdef0011"]
+    assert table_with(text, "Rank")[0][-1] == report.groups[0].title
+    assert "the other 4" in text
+    assert "the other" not in render_markdown(run_outliers(10))
+
+
+def test_a_group_that_grows_keeps_the_anchors_of_its_members() -> None:
+    for count in (1, 2, 14):
+        assert ("cost-outlier-run-001-abcdef0001") in [
+            title for _, title in headings(render_markdown(run_outliers(count)))
+        ]
+
+
+def test_detectors_agents_patterns_healing_and_budget_are_told() -> None:
+    text = render_markdown(sample_report())
+    assert [row[1] for row in table_with(text, "Detector")] == [
+        "2 found",
+        "2 found",
+        "3 found",
+        "3 found",
+        "error",
+        "skipped",
+        "clear",
+    ]
+    told = rendered(text)
+    assert "score_drop: Agents whose scores fall. Skipped: not_enough_data: 7 scores, 20 needed." in told
+    assert "min_scores = 20 scores (default 10)" in told
+    assert "cost_outlier: Runs that cost three times the usual. In force: min_ratio = 3 times the mean run." in told
+    agents = [row for rows in tables(text) if rows[0][0] == "Agent" for row in rows[1:]]
+    assert len(agents) == len(sample_report().agents)
+    assert ["agent-writer", "17,120", "209", "$240.12", "$1.15", "54.3", "55%", "-8.4", "below 60"] in agents
+    assert ["agent-planner", "6,210", "214", "$81.44", "$0.38", "88.1", "0%", "+2.1", ""] in agents
+    assert ["triage", "2,180", "96", "unknown", "unknown", "–", "–", "–", ""] in agents
+    assert "loop-excess: 21 rows" in section(text, "Recurring patterns")
+    assert "Under 3 rows: tone (2)." in section(text, "Recurring patterns")
+    assert "26 attempts in 21 incidents: 2 escalated, 2 blocked, 17 presumed recovered." in section(text, "Healing")
+    assert {row[5] for row in table_with(text, "Last")} == {"escalated", "blocked"}
+    budget = tables(section(text, "Budget"))[0]
+    assert budget[2] == ["agent-writer", "monthly", "2026-10-01", "$120.00", "$168.20", "140%", "over", "0 of 1"]
+    assert budget[3][4:6] == ["unknown", "unknown"]
+
+
+def test_every_line_is_accounted_for() -> None:
+    text = section(render_markdown(sample_report()), "Data quality")
+    for row in table_with(text, "File"):
+        lines, *fates = (int(cell.replace(",", "")) for cell in row[1:])
+        assert sum(fates) == lines
+    assert "7 lines rejected" in text
+    assert ["budget/cost-events.jsonl:40110", "not an object", "[1, 2, 3]"] in table_with(text, "Line")
+    told = rendered(text)
+    assert "Warning: line not understood: `- ceiling: lots` (BUDGET.md:7)" in told
+    assert "Note: agent-writer is also spelled Agent-Writer [31]" in told
+    assert "duckdb 2.0.1" in told
+    assert "run_gap = 30 minutes" in told
+    assert "redacted" in told
+
+
+def test_of_many_rejected_lines_twenty_are_listed_and_all_are_counted() -> None:
+    lines = [RejectedLine(file="e.jsonl", line=n, reason="not JSON", snippet="x") for n in range(1, 101)]
+    text = render_markdown(replace(sample_report(), rejected=lines, rejected_total=4321))
+    assert [row[0] for row in table_with(text, "Line")] == [f"e.jsonl:{n}" for n in range(1, 21)]
+    assert "4,321 lines rejected" in text
+    assert "And 4,301 more (all are in data/rejected.csv of the site)." in text
+
+
+def test_authors_markdown_stays_markdown() -> None:
+    html = HOST.render(render_markdown(sample_report()))
+    assert "<strong>17,120</strong>" in html
+    assert "<code>doc-pipeline</code>" in html
+
+
+# ── odd reports ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_failed_detector_stands_on_top() -> None:
+    text = render_markdown(sample_report())
+    top = rendered(text[: text.index("## What was analysed")])
+    assert "1 of 7 detectors failed" in top
+    assert 'night_work (sql/detectors/night_work.sql:12): Binder Error: Referenced column "hour" not found' in top
+    assert "failed" not in render_markdown(clear_report())
+
+
+def test_with_nothing_found_it_says_so_and_why_that_can_be_trusted() -> None:
+    text = section(render_markdown(clear_report()), "Ranked")
+    told = rendered(text)
+    assert "No recommendation: nothing reached the threshold of any detector that ran." in told
+    assert "Why this can be trusted" in told
+    assert (
+        "(bottleneck_agent): looked at 490 runs of 3 pipelines, 11 agents; min_ratio = 1.5 times the mean agent" in told
+    )
+    assert told.count("looked at") == 4
+    assert "## Recommendations" not in render_markdown(clear_report())
+
+
+def test_nothing_found_is_not_claimed_for_a_detector_that_failed() -> None:
+    report = sample_report()
+    detectors = [d if d.status == "error" else replace(d, status="clear", findings=0) for d in report.detectors]
+    text = render_markdown(replace(report, recommendations=[], groups=[], detectors=detectors))
+    assert "No recommendation from the 6 of 7 detectors that ran." in section(text, "Ranked")
+
+
+def test_without_data_it_says_how_to_produce_some() -> None:
+    text = render_markdown(empty_report())
+    missing = section(text, "What is missing")
+    event = json.loads(next(line for line in missing.split("\n") if line.startswith("{")))
+    assert set(event) == {"timestamp", "tool_name", "agent", "estimated_tokens"}
+    assert "`budget/cost-events.jsonl`" in missing
+    assert "`FEEDBACK.md`" in missing
+    fence = re.search(r"```markdown\n(.*?)```", missing, re.DOTALL)
+    assert fence
+    assert tables(fence.group(1))[0][0] == ["Date", "Pipeline", "Agent", "Score", "Issue", "Resolution", "Pattern"]
+    assert "reportgen build" in missing
+    assert "because no detector had data to look at" in section(text, "Ranked")
+    assert "Why this can be trusted" not in text
+
+
+def test_only_what_is_missing_is_asked_for() -> None:
+    report = sample_report()
+    no_events = replace(report, inputs=[file for file in report.inputs if file.kind != "events"])
+    text = section(render_markdown(no_events), "What is missing")
+    assert "There are no cost events, so cost is unknown" in text
+    assert "FEEDBACK.md" not in text
+    no_feedback = replace(report, inputs=[file for file in report.inputs if file.kind != "feedback"])
+    text = section(render_markdown(no_feedback), "What is missing")
+    assert "There is no feedback, so there are no scores" in text
+    assert "cost-events" not in text
+    assert "What is missing" not in render_markdown(report)
+
+
+def test_a_filter_and_a_period_are_stated() -> None:
+    report = sample_report()
+    build = replace(report.build, pipeline_filter="doc-pipeline", since="2026-10-01T00:00:00Z", redacted=False)
+    told = rendered(render_markdown(replace(report, build=build)))
+    assert "Only the pipeline doc-pipeline is shown (--pipeline)." in told.replace("`", "")
+    assert "Looked at only: from 2026-10-01 00:00 UTC" in told
+    assert "not redacted (--no-redact)" in told
+    other = rendered(render_markdown(report))
+    assert "is shown" not in other
+    assert "Looked at only" not in other
+
+
+def test_a_small_change_is_a_small_diff() -> None:
+    report = sample_report()
+    agents = [replace(report.agents[0], events=17121, cost="240.12"), *report.agents[1:]]
+    pipelines = [replace(report.pipelines[0], events=31241, cost="413.01"), *report.pipelines[1:]]
+    before = render_markdown(report).split("\n")
+    after = render_markdown(replace(report, agents=agents, pipelines=pipelines)).split("\n")
+    changed = [line for line in difflib.ndiff(before, after) if line.startswith(("+ ", "- "))]
+    # The pipeline's row and the agent's row, before and after.
+    assert len(changed) == 4
+
+
+# ── hostile text ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_hostile_text_makes_no_markup() -> None:
+    report, text = hostile_report(), render_markdown(hostile_report())
+    kinds: set[str] = set()
+    for token in HOST.parse(text):
+        kinds.add(token.type)
+        for part in token.children or []:
+            kinds.add(part.type)
+            if part.type == "link_open":
+                assert re.fullmatch(r"#[\w-]+", str(part.attrs["href"]))
+    # The marker is the only block of HTML.
+    assert sum(token.type == "html_block" for token in HOST.parse(text)) == 1
+    assert kinds.isdisjoint({"html_inline", "image", "blockquote_open", "code_block", "hr", "s_open"})
+    assert [tag for tag, _ in headings(text)] == [tag for tag, _ in headings(render_markdown(sample_report()))]
+    assert headings(text)[0][1] == f"Recommendations for {plain(report.build.project)}"
+    for rows in tables(text):
+        assert {len(row) for row in rows} == {len(rows[0])}
+
+
+def test_hostile_names_stay_one_cell_with_their_text() -> None:
+    report, text = hostile_report(), render_markdown(hostile_report())
+    assert [row[0] for row in table_with(text, "Pipeline")] == [plain(p.pipeline) for p in report.pipelines]
+    assert [row[-1] for row in table_with(text, "Rank")] == [plain(group.title) for group in report.groups]
+    agents = [row[0] for rows in tables(text) if rows[0][0] == "Agent" for row in rows[1:]]
+    assert agents == [plain(a.agent) for p in report.pipelines for a in report.agents if a.pipeline == p.pipeline]
+    assert [row[1:] for row in table_with(text, "Line")] == [
+        [plain(r.reason), plain(r.snippet)] for r in report.rejected
+    ]
+    for one in report.recommendations:
+        assert plain(one.title) in rendered(text)
+        assert plain(HOSTILE) in rendered(text)
+
+
+@given(st.lists(st.text(max_size=12), min_size=2, max_size=2), st.integers(0, 3))
+def test_any_cells_stay_a_row(cells: list[str], more: int) -> None:
+    made = table("One | Two:", [cells] * (more + 1))
+    assert tables(made) == [[["One", "Two"], *[[plain(cell) for cell in cells]] * (more + 1)]]
+
+
+def test_a_table_is_aligned_for_a_terminal() -> None:
+    assert str(table("Name | Cost:", [["文書", "$1.00"], ["a|b", "$12.34"], ["x" * 60, None]])) == (
+        f"| Name |    Cost |\n| ---- | ------: |\n| 文書 |   $1.00 |\n| a\\|b |  $12.34 |\n| {'x' * 60} | unknown |\n"
+    )
+
+
+def test_values_are_escaped_without_being_asked_for() -> None:
+    assert as_markdown("*a* | b") == "\\*a\\* \\| b"
+    assert as_markdown(Markdown("*a*")) == "*a*"
+    with pytest.raises(TypeError, match="unknown"):
+        as_markdown(None)
+
+
+PROSE = [
+    ("Run **x** cost `y`, see [this](../runs.html).", True),
+    ("Plain words, 1.5 times.", True),
+    ("a \\<b\\> c", True),
+    ("<b>x</b>", False),
+    ("x <!-- y -->", False),
+    ("<div open", False),
+    ("![x](y.png)", False),
+    ("[x](javascript:alert(1)) <i>", False),
+    ("- item", False),
+    ("# heading", False),
+    ("> quote", False),
+    ("| a |\n| - |", False),
+    ("two\n\nparagraphs", False),
+    ("", False),
+]
+
+
+@pytest.mark.parametrize(("text", "kept"), PROSE)
+def test_an_authors_prose_is_kept_only_where_it_is_one_line_of_prose(text: str, kept: bool) -> None:
+    assert one_line(text) is kept
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            ["word", "-", "1.", "12)", "#", ">", "a|b", "***", "---", "*x*", "`", "=", ":-", "<p>", "~~~", "é" * 30]
+        ),
+        min_size=1,
+        max_size=60,
+    )
+)
+def test_folding_a_line_changes_nothing_of_what_is_read(words: list[str]) -> None:
+    for start in ("", "- "):
+        line = start + escape_markdown(" ".join(words))
+        folded = fold_lines(line)
+        assert HOST.render(folded).replace("\n", " ") == HOST.render(line + "\n").replace("\n", " ")
+
+
+def test_folding_leaves_tables_headings_and_fences_alone() -> None:
+    long = "word " * 40
+    for text in (f"| {long}|\n", f"# {long.strip()}\n", f"```\n{long.strip()}\n```\n"):
+        assert fold_lines(text) == text
+    assert max(len(line) for line in fold_lines(f"- {long}").split("\n")) <= WIDTH
+    assert fold_lines(f"- {long}").split("\n")[1].startswith("  word")
+
+
+# ── a project's own template ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_projects_template_stands_in_and_its_values_are_escaped(tmp_path: Path) -> None:
+    (tmp_path / "RECOMMENDATIONS.md.j2").write_text("{{ marker }}\n\n{{ report.build.project }}\n{{ '<b>' ~ 1 }}\n")
+    report = replace(sample_report(), build=replace(sample_report().build, project="<i>|`x"))
+    text = render_markdown(report, template_dirs=[tmp_path])
+    assert text.split("\n")[2:] == ["\\<i>\\|\\`x", "\\<b>1", ""]
+
+
+def test_a_wrong_template_is_named_with_its_line(tmp_path: Path) -> None:
+    template = tmp_path / "RECOMMENDATIONS.md.j2"
+    template.write_text("one\n{{ report.nothing }}\n")
+    with pytest.raises(ReportgenError, match=r"RECOMMENDATIONS\.md\.j2:2"):
+        render_markdown(sample_report(), template_dirs=[tmp_path])
