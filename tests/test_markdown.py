@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,17 @@ from reportgen.render.prose import escape_markdown, one_line, plain
 HOST = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 
+@cache
+def parsed(markdown: str) -> list[Token]:
+    return HOST.parse(markdown)
+
+
+@cache
+def made(name: str) -> str:
+    """Return the Markdown of one of the REPORTS, rendered once."""
+    return render_markdown(REPORTS[name]())
+
+
 # ── reading it as a code host does ───────────────────────────────────────────────────────────────────────────────
 
 
@@ -34,7 +46,7 @@ def text_of(token: Token) -> str:
 
 
 def headings(markdown: str) -> list[tuple[str, str]]:
-    tokens = HOST.parse(markdown)
+    tokens = parsed(markdown)
     return [
         (token.tag, text_of(tokens[place + 1])) for place, token in enumerate(tokens) if token.type == "heading_open"
     ]
@@ -42,17 +54,17 @@ def headings(markdown: str) -> list[tuple[str, str]]:
 
 def tables(markdown: str) -> list[list[list[str]]]:
     """Return the cells of every table, its head first."""
-    made: list[list[list[str]]] = []
+    found: list[list[list[str]]] = []
     in_cell = False
-    for token in HOST.parse(markdown):
+    for token in parsed(markdown):
         if token.type == "table_open":
-            made.append([])
+            found.append([])
         elif token.type == "tr_open":
-            made[-1].append([])
+            found[-1].append([])
         elif token.type == "inline" and in_cell:
-            made[-1][-1].append(text_of(token))
+            found[-1][-1].append(text_of(token))
         in_cell = token.type in {"td_open", "th_open"}
-    return made
+    return found
 
 
 def table_with(markdown: str, head: str) -> list[list[str]]:
@@ -76,7 +88,7 @@ def host_anchor(heading: str) -> str:
 
 def rendered(markdown: str) -> str:
     """Return all prose and cells as a reader sees them, white space squeezed."""
-    return " ".join(" ".join(text_of(token) for token in HOST.parse(markdown) if token.type == "inline").split())
+    return " ".join(" ".join(text_of(token) for token in parsed(markdown) if token.type == "inline").split())
 
 
 def run_outliers(count: int) -> Report:
@@ -106,7 +118,7 @@ REPORTS = {"sample": sample_report, "empty": empty_report, "hostile": hostile_re
 
 @pytest.mark.parametrize("name", REPORTS)
 def test_the_file_is_tidy(name: str) -> None:
-    text = render_markdown(REPORTS[name]())
+    text = made(name)
     first, *_ = text.split("\n")
     assert first.startswith("<!-- reportgen: written by reportgen build")
     assert first.endswith(f"build {BUILD_HASH} -->")
@@ -124,7 +136,7 @@ def test_the_file_is_tidy(name: str) -> None:
 @pytest.mark.parametrize("name", REPORTS)
 def test_lines_are_short_where_they_can_be(name: str) -> None:
     fenced = False
-    for line in render_markdown(REPORTS[name]()).split("\n"):
+    for line in made(name).split("\n"):
         fenced ^= line.startswith("```")
         if not fenced and not line.startswith(("|", "#", "<!--")):
             # Longer only where a single word is.
@@ -138,20 +150,20 @@ def test_the_same_report_gives_the_same_bytes() -> None:
         "sys.stdout.buffer.write(render_markdown(sample_report()).encode())\n"
         "assert not {'plotly', 'duckdb', 'click'} & set(sys.modules)"
     )
-    made = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", script, str(Path(__file__).parent)],
         env={"PYTHONHASHSEED": "7", "LC_ALL": "C", "TZ": "Asia/Tokyo"},
         capture_output=True,
         check=True,
     )
-    assert made.stdout == render_markdown(sample_report()).encode()
+    assert done.stdout == made("sample").encode()
 
 
 # ── a full report ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_the_sections_come_in_the_order_in_which_they_are_read() -> None:
-    assert [title for tag, title in headings(render_markdown(sample_report())) if tag == "h2"] == [
+    assert [title for tag, title in headings(made("sample")) if tag == "h2"] == [
         "What was analysed",
         "Ranked",
         "Recommendations",
@@ -166,7 +178,7 @@ def test_the_sections_come_in_the_order_in_which_they_are_read() -> None:
 
 
 def test_it_says_what_was_analysed() -> None:
-    text = section(render_markdown(sample_report()), "What was analysed")
+    text = section(made("sample"), "What was analysed")
     assert "2026-09-17 06:02 UTC to 2026-10-31 22:41 UTC, 44.7 days" in text
     assert "budget/cost-events.jsonl: 51,604 lines, 51,570 records, 5 rejected" in text
     assert tables(text)[0] == [
@@ -179,8 +191,7 @@ def test_it_says_what_was_analysed() -> None:
 
 
 def test_the_ranked_table_leads_to_a_heading_of_each() -> None:
-    report = sample_report()
-    text = render_markdown(report)
+    report, text = sample_report(), made("sample")
     rows = table_with(text, "Rank")
     assert [row[-1] for row in rows] == [group.title for group in report.groups]
     assert rows[0][:5] == ["1", "64", "implement", "M", "$153.64 (37%)"]
@@ -191,10 +202,7 @@ def test_the_ranked_table_leads_to_a_heading_of_each() -> None:
     anchors = [host_anchor(title) for _, title in headings(text)]
     assert len(set(anchors)) == len(anchors)
     links = [
-        str(part.attrs["href"])
-        for token in HOST.parse(text)
-        for part in token.children or []
-        if part.type == "link_open"
+        str(part.attrs["href"]) for token in parsed(text) for part in token.children or [] if part.type == "link_open"
     ]
     assert len(links) == len(rows)
     for link, group in zip(links, report.groups, strict=True):
@@ -204,8 +212,7 @@ def test_the_ranked_table_leads_to_a_heading_of_each() -> None:
 
 
 def test_each_recommendation_is_told_whole() -> None:
-    report = sample_report()
-    text = render_markdown(report)
+    report, text = sample_report(), made("sample")
     for one in report.recommendations:
         part = re.search(rf"^#{{3,4}} {one.id}\n(.*?)(?=^#|\Z)", text, re.DOTALL | re.MULTILINE)
         assert part, one.id
@@ -251,7 +258,7 @@ def test_a_group_that_grows_keeps_the_anchors_of_its_members() -> None:
 
 
 def test_detectors_agents_patterns_healing_and_budget_are_told() -> None:
-    text = render_markdown(sample_report())
+    text = made("sample")
     assert [row[1] for row in table_with(text, "Detector")] == [
         "2 found",
         "2 found",
@@ -280,7 +287,7 @@ def test_detectors_agents_patterns_healing_and_budget_are_told() -> None:
 
 
 def test_every_line_is_accounted_for() -> None:
-    text = section(render_markdown(sample_report()), "Data quality")
+    text = section(made("sample"), "Data quality")
     for row in table_with(text, "File"):
         lines, *fates = (int(cell.replace(",", "")) for cell in row[1:])
         assert sum(fates) == lines
@@ -303,7 +310,7 @@ def test_of_many_rejected_lines_twenty_are_listed_and_all_are_counted() -> None:
 
 
 def test_authors_markdown_stays_markdown() -> None:
-    html = HOST.render(render_markdown(sample_report()))
+    html = HOST.render(made("sample"))
     assert "<strong>17,120</strong>" in html
     assert "<code>doc-pipeline</code>" in html
 
@@ -312,15 +319,15 @@ def test_authors_markdown_stays_markdown() -> None:
 
 
 def test_a_failed_detector_stands_on_top() -> None:
-    text = render_markdown(sample_report())
+    text = made("sample")
     top = rendered(text[: text.index("## What was analysed")])
     assert "1 of 7 detectors failed" in top
     assert 'night_work (sql/detectors/night_work.sql:12): Binder Error: Referenced column "hour" not found' in top
-    assert "failed" not in render_markdown(clear_report())
+    assert "failed" not in made("clear")
 
 
 def test_with_nothing_found_it_says_so_and_why_that_can_be_trusted() -> None:
-    text = section(render_markdown(clear_report()), "Ranked")
+    text = section(made("clear"), "Ranked")
     told = rendered(text)
     assert "No recommendation: nothing reached the threshold of any detector that ran." in told
     assert "Why this can be trusted" in told
@@ -328,7 +335,7 @@ def test_with_nothing_found_it_says_so_and_why_that_can_be_trusted() -> None:
         "(bottleneck_agent): looked at 490 runs of 3 pipelines, 11 agents; min_ratio = 1.5 times the mean agent" in told
     )
     assert told.count("looked at") == 4
-    assert "## Recommendations" not in render_markdown(clear_report())
+    assert "## Recommendations" not in made("clear")
 
 
 def test_nothing_found_is_not_claimed_for_a_detector_that_failed() -> None:
@@ -339,7 +346,7 @@ def test_nothing_found_is_not_claimed_for_a_detector_that_failed() -> None:
 
 
 def test_without_data_it_says_how_to_produce_some() -> None:
-    text = render_markdown(empty_report())
+    text = made("empty")
     missing = section(text, "What is missing")
     event = json.loads(next(line for line in missing.split("\n") if line.startswith("{")))
     assert set(event) == {"timestamp", "tool_name", "agent", "estimated_tokens"}
@@ -363,7 +370,7 @@ def test_only_what_is_missing_is_asked_for() -> None:
     text = section(render_markdown(no_feedback), "What is missing")
     assert "There is no feedback, so there are no scores" in text
     assert "cost-events" not in text
-    assert "What is missing" not in render_markdown(report)
+    assert "What is missing" not in made("sample")
 
 
 def test_a_filter_and_a_period_are_stated() -> None:
@@ -373,7 +380,7 @@ def test_a_filter_and_a_period_are_stated() -> None:
     assert "Only the pipeline doc-pipeline is shown (--pipeline)." in told.replace("`", "")
     assert "Looked at only: from 2026-10-01 00:00 UTC" in told
     assert "not redacted (--no-redact)" in told
-    other = rendered(render_markdown(report))
+    other = rendered(made("sample"))
     assert "is shown" not in other
     assert "Looked at only" not in other
 
@@ -382,7 +389,7 @@ def test_a_small_change_is_a_small_diff() -> None:
     report = sample_report()
     agents = [replace(report.agents[0], events=17121, cost="240.12"), *report.agents[1:]]
     pipelines = [replace(report.pipelines[0], events=31241, cost="413.01"), *report.pipelines[1:]]
-    before = render_markdown(report).split("\n")
+    before = made("sample").split("\n")
     after = render_markdown(replace(report, agents=agents, pipelines=pipelines)).split("\n")
     changed = [line for line in difflib.ndiff(before, after) if line.startswith(("+ ", "- "))]
     # The pipeline's row and the agent's row, before and after.
@@ -393,25 +400,25 @@ def test_a_small_change_is_a_small_diff() -> None:
 
 
 def test_hostile_text_makes_no_markup() -> None:
-    report, text = hostile_report(), render_markdown(hostile_report())
+    report, text = hostile_report(), made("hostile")
     kinds: set[str] = set()
-    for token in HOST.parse(text):
+    for token in parsed(text):
         kinds.add(token.type)
         for part in token.children or []:
             kinds.add(part.type)
             if part.type == "link_open":
                 assert re.fullmatch(r"#[\w-]+", str(part.attrs["href"]))
     # The marker is the only block of HTML.
-    assert sum(token.type == "html_block" for token in HOST.parse(text)) == 1
+    assert sum(token.type == "html_block" for token in parsed(text)) == 1
     assert kinds.isdisjoint({"html_inline", "image", "blockquote_open", "code_block", "hr", "s_open"})
-    assert [tag for tag, _ in headings(text)] == [tag for tag, _ in headings(render_markdown(sample_report()))]
+    assert [tag for tag, _ in headings(text)] == [tag for tag, _ in headings(made("sample"))]
     assert headings(text)[0][1] == f"Recommendations for {plain(report.build.project)}"
     for rows in tables(text):
         assert {len(row) for row in rows} == {len(rows[0])}
 
 
 def test_hostile_names_stay_one_cell_with_their_text() -> None:
-    report, text = hostile_report(), render_markdown(hostile_report())
+    report, text = hostile_report(), made("hostile")
     assert [row[0] for row in table_with(text, "Pipeline")] == [plain(p.pipeline) for p in report.pipelines]
     assert [row[-1] for row in table_with(text, "Rank")] == [plain(group.title) for group in report.groups]
     agents = [row[0] for rows in tables(text) if rows[0][0] == "Agent" for row in rows[1:]]
@@ -419,15 +426,17 @@ def test_hostile_names_stay_one_cell_with_their_text() -> None:
     assert [row[1:] for row in table_with(text, "Line")] == [
         [plain(r.reason), plain(r.snippet)] for r in report.rejected
     ]
+    told = rendered(text)
     for one in report.recommendations:
-        assert plain(one.title) in rendered(text)
-        assert plain(HOSTILE) in rendered(text)
+        assert plain(one.title) in told
+    assert plain(HOSTILE) in told
 
 
 @given(st.lists(st.text(max_size=12), min_size=2, max_size=2), st.integers(0, 3))
 def test_any_cells_stay_a_row(cells: list[str], more: int) -> None:
-    made = table("One | Two:", [cells] * (more + 1))
-    assert tables(made) == [[["One", "Two"], *[[plain(cell) for cell in cells]] * (more + 1)]]
+    assert tables(table("One | Two:", [cells] * (more + 1))) == [
+        [["One", "Two"], *[[plain(cell) for cell in cells]] * (more + 1)]
+    ]
 
 
 def test_a_table_is_aligned_for_a_terminal() -> None:
