@@ -1,7 +1,8 @@
 """Markdown and plain text: authors' Markdown to safe HTML, and hostile values to text that stays text.
 
 A value from an input goes through `escape_markdown` before it stands in Markdown; rendering then gives back exactly
-`plain(value)`, in a paragraph, a heading or a table cell, on GitHub as by CommonMark.
+`plain(value)`, in a paragraph, a heading or a table cell, on GitHub as by CommonMark. (GitHub still links a bare e-mail
+address, which no escape prevents; addresses are redacted unless a build was told not to.)
 """
 
 from __future__ import annotations
