@@ -18,10 +18,8 @@ from reportgen import detectors as detecting
 from reportgen import publish as publishing
 from reportgen.chartfiles import ChartFailed
 from reportgen.errors import ExitCode, ReportgenError
-from reportgen.inputs.budget import read_budget
 from reportgen.inputs.events import read_events
 from reportgen.inputs.feedback import read_feedback
-from reportgen.inputs.healing_log import read_healing
 from reportgen.inputs.sources import Inputs, find_inputs
 from reportgen.model import Build, InputFile, Notice, RejectedLine, Report, Retired
 from reportgen.names import Names, clean_name, fold
@@ -175,6 +173,8 @@ def _load(store: Warehouse, settings: Settings, inputs: Inputs, progress: Progre
         }  # fmt: skip
         rejected += getattr(feedback, "rejected", ())
         if inputs.healing is not None:
+            from reportgen.inputs.healing_log import read_healing
+
             healing = read_healing(inputs.healing, names, redact=settings.redact)
             accounts += healing.files
             notices += healing.notices
@@ -185,6 +185,8 @@ def _load(store: Warehouse, settings: Settings, inputs: Inputs, progress: Progre
                 for r in healing.rows
             ]  # fmt: skip
         if inputs.budget is not None:
+            from reportgen.inputs.budget import read_budget
+
             budget = read_budget(inputs.budget, names)
             accounts += budget.files
             notices += budget.notices
