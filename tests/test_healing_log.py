@@ -79,8 +79,15 @@ def test_a_retry_counts_however_it_got_there(log: Path, retry: bytes) -> None:
 
 
 def test_two_records_on_one_line_are_two(log: Path) -> None:
-    log.write_bytes(line() + line() + line(run_id="r-2") + b" " + line() + b"\n")
+    log.write_bytes(line(run_id="r-2") + line() + line() + b" " + line() + b"\n")
     assert codes(log, run_id="r-1", times=3) == [0, 0, 2]
+
+
+def test_a_record_behind_an_old_one_on_its_line_is_of_the_hour(log: Path) -> None:
+    old = line(timestamp="2026-11-01T09:00:00.000Z", run_id=None)
+    assert old.startswith(b'{"timestamp": "2026-11-01T09:00:00.000Z"')
+    log.write_bytes((old + line(run_id=None) + b"\n") * 4)
+    assert codes(log, times=2) == [0, 2]
 
 
 @pytest.mark.parametrize("run", ["7", "запуск 3", "e-mail joe@x.org", "a  b", 'q"\\uote', "é", "😀", TOKEN])
@@ -112,12 +119,14 @@ def test_a_long_log_is_read_in_bounded_memory(log: Path) -> None:
         for _ in range(20):
             file.write(other * (1_500_000 // len(other)))
         file.write((line() + b"\n") * 2)
+        # A hole of NUL bytes, as a crash may leave it, without one line end.
+        file.truncate(file.tell() + 100_000_000)
     tracemalloc.start()
     try:
         assert codes(log, run_id="r-1", times=2) == [0, 2]
         assert codes(log, run_id="r-3") == [0]
         assert codes(log) == [0]
-        assert tracemalloc.get_traced_memory()[1] < 30_000_000
+        assert tracemalloc.get_traced_memory()[1] < 50_000_000
     finally:
         tracemalloc.stop()
 
@@ -244,6 +253,24 @@ def test_a_log_moved_while_a_call_waits_is_left_alone(log: Path, tmp_path: Path)
         assert answers
     assert (tmp_path / "rotated.jsonl").read_bytes() == before
     assert log.read_text() == answers[0].to_json() + "\n"
+
+
+def test_a_log_moved_between_open_and_lock_is_let_go(
+    log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call(log, run_id="r")
+    before = log.read_bytes()
+    real = fcntl.flock
+
+    def flock(file: int, operation: int) -> None:
+        if not (tmp_path / "rotated.jsonl").exists():
+            log.rename(tmp_path / "rotated.jsonl")
+        real(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    decision = call(log, run_id="r")
+    assert (tmp_path / "rotated.jsonl").read_bytes() == before
+    assert log.read_text() == decision.to_json() + "\n"
 
 
 def test_the_wait_comes_after_the_line_is_logged_and_unlocked(log: Path) -> None:
