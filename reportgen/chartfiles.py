@@ -113,7 +113,8 @@ def _chart(file: SqlFile, key: str, rows: Sequence[Mapping[str, Any]], position:
         if role in front and front[role] not in shown:
             shown.append(str(front[role]))
     title = re.sub(r"\{(\w+)\}", lambda m: as_text(first.get(m.group(1))) or "", str(front["title"]))
-    parts = [file.id.replace("_", "-")] + ([key] if key else []) + ([str(position)] if position > 1 else [])
+    # Together with the key this is unique: the position tells the facets of one place apart.
+    parts = [file.id.replace("_", "-")] + ([str(position)] if position > 1 else [])
     measure = first.get("measure")
     return Chart(
         id="-".join(parts),

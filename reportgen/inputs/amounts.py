@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 
+from reportgen.inputs.records import NumberText
+
 #: A token count at or above this is no count.
 TOKEN_LIMIT = 10**12
 #: A cost of one event at or above this many dollars is no cost.
@@ -17,7 +19,9 @@ DURATION_LIMIT = Decimal(10**12)
 COST_PLACES = 12
 DURATION_PLACES = 3
 
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
+_NUMBER = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))(?:[eE]([+-]?)([0-9]+))?")
+#: Digits of an exponent that are worth the arithmetic.
+_EXPONENT_DIGITS = 4
 _LONGEST_NUMBER = 1000
 _EXACT = Context(prec=2200, rounding=ROUND_HALF_EVEN)
 
@@ -26,14 +30,15 @@ def number(value: object) -> Decimal | None:
     """Return a JSON number or a numeric string as an exact, finite decimal; None for anything else."""
     if isinstance(value, bool):
         return None
-    if isinstance(value, Decimal):
-        return value if value.is_finite() else None
     if isinstance(value, int):
         return Decimal(value)
     if isinstance(value, str):
         text = value.strip()
-        if len(text) <= _LONGEST_NUMBER and _NUMBER.fullmatch(text):
+        match = _NUMBER.fullmatch(text) if len(text) <= _LONGEST_NUMBER else None
+        if match and len(match[3] or "") <= _EXPONENT_DIGITS:
             return Decimal(text)
+        if match and match[2] == "-":
+            return Decimal(0) if match[1][0] != "-" else None
     return None
 
 
@@ -42,7 +47,6 @@ def token_count(value: object) -> int | None:
     exact = number(value)
     if exact is None or not 0 <= exact < TOKEN_LIMIT:
         return None
-    # An exponent such as -999999999 must not be written out.
     if exact and exact.adjusted() < 0:
         return None
     whole = int(exact) if exact else 0
@@ -54,6 +58,11 @@ def amount(value: object, limit: Decimal, places: int, scale: Decimal | None = N
 
     `scale` turns the value's unit into ours. Rounds half to even. None for anything that is not such a number.
     """
+    if type(value) is NumberText and scale is None:
+        # The common price, `0.0091`: its own text is the answer where that is plain and short.
+        point = value.find(".")
+        if 0 < point <= 9 and len(value) <= point + 1 + places and value.isascii() and value.replace(".", "").isdigit():
+            return str(value), False
     exact = number(value)
     if exact is None or exact < 0:
         return None

@@ -54,8 +54,8 @@ class EventCsv:
         self.rows = 0
 
     def add(self, row: str) -> None:
-        """Add one row: all columns after `event_no`, without a line end; no cell holds a line break."""
-        self._held.append(f"{self.rows},{row}\n")
+        """Add one row, which begins with the number `rows` and ends with its one line break."""
+        self._held.append(row)
         self.rows += 1
         if len(self._held) >= _ROWS_HELD:
             self._flush()

@@ -173,7 +173,7 @@ class _Reading:
         file = LineFile(path, self._progress)
         reader, taker, remarks = self._lines, self._taker, self._remarks
         scan, nans, take = reader.scan, reader.nans, taker.take
-        taker.costs = taker.costs_above_zero = 0
+        taker.cells.costs = taker.cells.costs_above_zero = 0
         number = 0
         for line in file:
             number += 1
@@ -247,8 +247,9 @@ class _Reading:
             self._remarks.add_at(self._remarks.file, account.lines, "file-damaged")
         elif not account.lines:
             self._remarks.add_at(self._remarks.file, None, "file-empty")
-        if self._taker.costs and not self._taker.costs_above_zero:
-            self._remarks.add_at(self._remarks.file, None, "cost-all-zero", self._taker.costs)
+        cells = self._taker.cells
+        if cells.costs and not cells.costs_above_zero:
+            self._remarks.add_at(self._remarks.file, None, "cost-all-zero", cells.costs)
 
     def _reject(self, account: _Account, number: int, reason: str, line: bytes) -> None:
         account.rejected += 1

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from reportgen.inputs.records import Record
 
-#: Canonical field: its names, the first that is present wins. The last ones decide how a row is taken, not what it says.
+#: Canonical field: its names, the first that is present wins. The last ones say how a row is taken, not what is in it.
 _TABLE = """
 event_time: occurred_at timestamp ts time t at datetime created_at started_at start_time window_start timeUnixNano
   startTimeUnixNano

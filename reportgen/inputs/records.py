@@ -1,6 +1,6 @@
 """One physical line to the JSON objects on it, strictly, and what is to be said of the line (SPEC 2, line fates).
 
-A line's fate is settled here from its bytes alone. Numbers with a fraction or an exponent come out as Decimal.
+A line's fate is settled here from its bytes alone. Numbers with a fraction or an exponent come out as `NumberText`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 Record = dict[str, Any]
@@ -35,7 +34,7 @@ ESCAPED_NUL = "escaped-nul"
 BARE_NAN = "bare-nan"
 
 _BLANK = " \t\r\n\ufeff"
-#: Integers longer than this stay Decimal: Python refuses to turn very long text into an int.
+#: Integers longer than this stay text: Python refuses to turn very long text into an int.
 _MAX_INT_DIGITS = 4000
 _ODD_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -64,16 +63,14 @@ class Line:
     oddities: tuple[str, ...] = ()
 
 
-def _exact_float(text: str) -> Decimal:
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        # An exponent beyond even Decimal: too large for anything, or nothing at all.
-        return Decimal(0) if re.search(r"[eE]-", text) else Decimal("1e1000")
+class NumberText(str):
+    """A JSON number with a fraction or an exponent, as it was written: exact, and free until it is needed."""
+
+    __slots__ = ()
 
 
-def _exact_int(text: str) -> int | Decimal:
-    return int(text) if len(text) <= _MAX_INT_DIGITS else Decimal(text)
+def _patient_int(text: str) -> int | NumberText:
+    return int(text) if len(text) <= _MAX_INT_DIGITS else NumberText(text)
 
 
 def _scanner(**readers: Callable[[str], object]) -> Scan:
@@ -87,8 +84,8 @@ class LineReader:
     def __init__(self) -> None:
         #: Not empty once a bare NaN or Infinity was met; the caller empties it.
         self.nans: list[str] = []
-        self.scan = _scanner(parse_float=Decimal, parse_constant=self._constant)
-        self._patient_scan = _scanner(parse_float=_exact_float, parse_int=_exact_int, parse_constant=self._constant)
+        self.scan = _scanner(parse_float=NumberText, parse_constant=self._constant)
+        self._patient_scan = _scanner(parse_float=NumberText, parse_int=_patient_int, parse_constant=self._constant)
 
     def _constant(self, text: str) -> None:
         self.nans.append(text)

@@ -58,7 +58,7 @@ class Repeats:
         self._estimates: dict[object, list[tuple[str, int]]] = {}
         self._actuals: dict[object, list[tuple[str, int]]] = {}
         self._snapshots: dict[object, list[tuple[str, Metrics, str, int]]] = {}
-        self._levels: dict[int, _Levels] = {}
+        self._levels: dict[str, _Levels] = {}
 
     def same_id(self, event_id: str, row: int, line: bytes, part: int) -> None:
         """Note the id of a row, which is the record at place `part` of the line."""
@@ -91,7 +91,7 @@ class Repeats:
         """Note a row that may be its session's running total: it says so, or shares a transcript."""
         self._snapshots.setdefault(key, []).append((time, metrics, tie, row))
 
-    def level(self, run: int, time: str, metrics: Metrics) -> None:
+    def level(self, run: str, time: str, metrics: Metrics) -> None:
         """Note a row that says nothing about running totals, to find sessions that look like them."""
         levels = self._levels.get(run)
         if levels is None:

@@ -6,6 +6,8 @@ import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
+from reportgen.inputs.amounts import number
+
 FIRST_YEAR = 2000
 LAST_YEAR = 2100
 
@@ -13,9 +15,13 @@ LAST_YEAR = 2100
 UNREADABLE = "unreadable"
 OUT_OF_RANGE = "out of range"
 
+#: Minutes met, as written, and in our form: `2026-11-03T09:14:` and `2026-11-03 09:14:`.
+_MINUTES: dict[str, str] = {}
+_MINUTES_HELD = 100_000
+_SECONDS = frozenset(f"{second:02d}" for second in range(60))
+
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - naive UTC throughout this room
-_NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,3})?")
-#: Digits that are a count, not a basic date (`20260502`).
+#: Characters that are a count, not a basic date (`20260502`).
 _COUNT_DIGITS = 9
 _OFFSET = r"(?P<zone>\s?(?:[Zz]|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2}(?::?[0-9]{2})?)?))?"
 _EXTENDED = re.compile(
@@ -39,42 +45,39 @@ _EPOCH_UNITS = (
 )
 
 
-def utc_text(value: object) -> tuple[str, str | None]:
-    """Return `2026-11-03 09:14:07.000000` (UTC, microseconds, cut not rounded), or "" and why there is none.
+def utc_text(value: object) -> tuple[str, str]:
+    """Return `2026-11-03 09:14:07.000000` (UTC, microseconds, cut not rounded), and ""; or "" and why there is none.
 
     ISO 8601, extended or basic, with `T` or a blank, `Z`, an offset or none (then it is UTC); epoch seconds,
     milliseconds, microseconds or nanoseconds by size, also as text. Years 2000 to 2100.
     """
     if type(value) is str:
-        # Nearly every producer writes one of these forms, so they get a short way.
-        if len(value) >= 19 and value[4] == "-" == value[7] and value[13] == ":" == value[16] and value[10] in "T ":
-            part = value[19:].removesuffix("Z" if value[-1] == "Z" else "+00:00")
+        # A log names few minutes, and nearly every producer writes one of these forms: they get a short way.
+        minute = _MINUTES.get(value[:17])
+        if minute is not None and (second := value[17:19]) in _SECONDS:
+            part = value[19:]
+            if part == "Z":
+                return f"{minute}{second}.000000", ""
+            part = part.removesuffix("Z" if part[-1:] == "Z" else "+00:00")
             if not part or (part[0] == "." and part.isascii() and part[1:].isdigit()):
-                try:
-                    datetime.fromisoformat(value[:19])
-                except ValueError:
-                    return _from_text(value)
-                if "2000" <= value[:4] <= "2100":
-                    return f"{value[:10]} {value[11:19]}.{part[1:7]:0<6}", None
+                return f"{minute}{second}.{part[1:7]:0<6}", ""
         return _from_text(value)
-    if isinstance(value, int | Decimal) and not isinstance(value, bool):
-        return _from_epoch(Decimal(value))
-    return "", UNREADABLE
+    exact = number(value)
+    return ("", UNREADABLE) if exact is None else _from_epoch(exact)
 
 
-def _from_text(value: str) -> tuple[str, str | None]:
+def _from_text(value: str) -> tuple[str, str]:
     text = value.strip()
     if len(text) > 64:
         return "", UNREADABLE
     match = _EXTENDED.fullmatch(text) or _BASIC.fullmatch(text)
     if match:
         return _from_parts(match)
-    if _NUMBER.fullmatch(text) and len(text) >= _COUNT_DIGITS:
-        return _from_epoch(Decimal(text))
-    return "", UNREADABLE
+    exact = number(text) if len(text) >= _COUNT_DIGITS else None
+    return ("", UNREADABLE) if exact is None else _from_epoch(exact)
 
 
-def _from_parts(match: re.Match[str]) -> tuple[str, str | None]:
+def _from_parts(match: re.Match[str]) -> tuple[str, str]:
     part = (match["part"] or "")[:6].ljust(6, "0")
     second = match["second"] or "00"
     # A leap second has no place in a calendar of 86,400 seconds: it is the second after.
@@ -95,12 +98,21 @@ def _from_parts(match: re.Match[str]) -> tuple[str, str | None]:
     except ValueError:
         # Year 0 is a year, but none that a calendar here knows.
         return "", OUT_OF_RANGE if match["date"].startswith("0000") else UNREADABLE
-    return _shown(moment)
+    found = _shown(moment)
+    if not zone or zone in ("Z", "+00:00"):
+        _remember_minute(match.string, found[0])
+    return found
 
 
-def _from_epoch(count: Decimal) -> tuple[str, str | None]:
-    if not count.is_finite():
-        return "", UNREADABLE
+def _remember_minute(text: str, found: str) -> None:
+    """Note that this minute, so written in UTC, is a valid one."""
+    if found and len(text) >= 19 and text[4] == "-" and text[16] == ":" and text[17:19] == found[17:19]:
+        if len(_MINUTES) >= _MINUTES_HELD:
+            _MINUTES.clear()
+        _MINUTES[text[:17]] = found[:17]
+
+
+def _from_epoch(count: Decimal) -> tuple[str, str]:
     # Below a microsecond is nothing, and a hostile exponent is not worth the arithmetic.
     if count > 0 and -6 <= count.adjusted() < 20:
         for limit, microseconds in _EPOCH_UNITS:
@@ -109,10 +121,10 @@ def _from_epoch(count: Decimal) -> tuple[str, str | None]:
     return "", OUT_OF_RANGE
 
 
-def _shown(moment: datetime) -> tuple[str, str | None]:
+def _shown(moment: datetime) -> tuple[str, str]:
     if not FIRST_YEAR <= moment.year <= LAST_YEAR:
         return "", OUT_OF_RANGE
-    return f"{moment:%Y-%m-%d %H:%M:%S.%f}", None
+    return f"{moment:%Y-%m-%d %H:%M:%S.%f}", ""
 
 
 def bound_text(moment: datetime) -> str:
