@@ -320,10 +320,10 @@ def _as_problem(error: Exception) -> ReportgenError:
 def _complain(error: ReportgenError) -> None:
     where = f"{clean(error.where)}: " if error.where else ""
     # Several problems are several lines; what follows the first is indented, so that no text can pose as an error.
-    what = "\n  ".join(clean(line) for line in error.what.split("\n"))
+    what = "\n  ".join(clean(line, 1000) for line in error.what.split("\n"))
     click.echo(f"{click.style('error:', **_STYLES['bad'])} {where}{what}", err=True)
     if error.next_step:
-        click.echo(f"  next: {clean(error.next_step)}", err=True)
+        click.echo(f"  next: {clean(error.next_step, 1000)}", err=True)
 
 
 def _show_traceback(problem: ReportgenError, error: Exception) -> None:

@@ -244,7 +244,7 @@ def as_object(result: BuildResult) -> dict[str, Any]:
         "pipeline": report.build.pipeline_filter,
         "counts": {
             "pipelines": len(report.pipelines),
-            "agents": len(report.agents),
+            "agents": len({a.agent for a in report.agents if a.attributed}),
             "runs": sum(p.runs for p in report.pipelines),
             "events": sum(p.events for p in report.pipelines),
             "recommendations": len(report.recommendations),

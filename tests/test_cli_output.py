@@ -167,6 +167,8 @@ def test_json_is_one_object_and_nothing_else(
     for row in value["inputs"]:
         fates = ("used", "superseded", "duplicates", "not_cost", "rejected", "blank")
         assert sum(row[fate] for fate in fates) == row["lines"]
+    # An agent of two pipelines is one agent, and the bucket of the unattributed is none.
+    assert value["counts"]["agents"] == len({a.agent for a in report.agents} - {"(unattributed)"})
     assert value["counts"]["runs"] == sum(p.runs for p in report.pipelines)
     assert value["healing"]["attempts"] == report.healing.attempts
 
