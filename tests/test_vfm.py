@@ -182,11 +182,11 @@ def test_one_score_by_hand(tmp_path: Path) -> None:
     events of $0.25 and `editor` one of $0.25. So n(writer) = 30, N = 40, A = 2, N / A = 20: 30 >= 1.5 x 20 is a
     bottleneck, at the boundary.
     - frequency: 10 runs with it in 10 days = 1 a day: 15. It is in 10 of 10 runs: 25. The larger: 25.
-    - failure reduction: two of its reviews are below 60 (band 6-10), one of them tagged `timeout` (band 11-15). The
-      highest band with a count is 11-15, with one count: 11.
+    - failure reduction: two of its reviews are below 60 (band 6-10); one is tagged `timeout`, and one incident was
+      blocked (band 11-15). The highest band with a count is 11-15, with two counts: 12.
     - burden reduction: 8 declared, and one incident of it was blocked: 9.
     - cost savings: c(a) x (1 - 20 / 30) = 7.50 / 3 = $2.50 of $10.00 = 25%: 15.
-    Total 25 + 11 + 9 + 15 = 60: implement.
+    Total 25 + 12 + 9 + 15 = 61: implement.
     """
     events = []
     for day in range(1, 11):
@@ -209,9 +209,9 @@ def test_one_score_by_hand(tmp_path: Path) -> None:
     (found,) = [r for r in report["recommendations"] if r["detector"] == "bottleneck_agent"]
     assert (found["observed"], found["baseline"], found["threshold"]) == ("30", "20", "30")
     assert found["vfm"] == {
-        "total": 60,
+        "total": 61,
         "frequency": 25,
-        "failure_reduction": 11,
+        "failure_reduction": 12,
         "burden_reduction": 9,
         "cost_savings": 15,
     }
