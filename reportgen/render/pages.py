@@ -11,8 +11,10 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from traceback import walk_tb
+from typing import ClassVar
 
-from jinja2 import FileSystemLoader, StrictUndefined, TemplateError, TemplateNotFound, TemplateSyntaxError
+from jinja2 import BytecodeCache, FileSystemLoader, StrictUndefined, TemplateError, TemplateNotFound, TemplateSyntaxError
+from jinja2.bccache import Bucket
 from jinja2.sandbox import ImmutableSandboxedEnvironment as Environment
 from markupsafe import Markup, escape
 
@@ -26,6 +28,22 @@ __all__ = ["Environment", "Markup", "environment", "escape", "fill", "json_for_s
 def search_path(template_dirs: Sequence[Path] = ()) -> list[Path]:
     """Return where templates and assets are looked for: the project's folders first, then the built-in one."""
     return [*template_dirs, resource_dir("templates")]
+
+
+class _Compiled(BytecodeCache):
+    """Keeps what was compiled for the next environment of this process: compiling takes longer than filling."""
+
+    _kept: ClassVar[dict[tuple[str, str], bytes]] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Give back the code of the same template text, if it was compiled before."""
+        code = self._kept.get((bucket.key, bucket.checksum))
+        if code is not None:
+            bucket.bytecode_from_string(code)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep the code of this template text."""
+        self._kept[(bucket.key, bucket.checksum)] = bucket.bytecode_to_string()
 
 
 def environment(template_dirs: Sequence[Path] = ()) -> Environment:
@@ -42,6 +60,7 @@ def environment(template_dirs: Sequence[Path] = ()) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         auto_reload=False,
+        bytecode_cache=_Compiled(),
     )
 
 
