@@ -13,7 +13,14 @@ from pathlib import Path
 from traceback import walk_tb
 from typing import ClassVar
 
-from jinja2 import BytecodeCache, FileSystemLoader, StrictUndefined, TemplateError, TemplateNotFound, TemplateSyntaxError
+from jinja2 import (
+    BytecodeCache,
+    FileSystemLoader,
+    StrictUndefined,
+    TemplateError,
+    TemplateNotFound,
+    TemplateSyntaxError,
+)
 from jinja2.bccache import Bucket
 from jinja2.sandbox import ImmutableSandboxedEnvironment as Environment
 from markupsafe import Markup, escape
