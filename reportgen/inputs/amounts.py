@@ -35,10 +35,12 @@ def number(value: object) -> Decimal | None:
     if isinstance(value, str):
         text = value.strip()
         match = _NUMBER.fullmatch(text) if len(text) <= _LONGEST_NUMBER else None
-        if match and len(match[3] or "") <= _EXPONENT_DIGITS:
+        if match is None:
+            return None
+        if len(match[3] or "") <= _EXPONENT_DIGITS:
             return Decimal(text)
-        if match and match[2] == "-":
-            return Decimal(0) if match[1][0] != "-" else None
+        if not match[1].strip("+-.0") or (match[2] == "-" and match[1][0] != "-"):
+            return Decimal(0)
     return None
 
 

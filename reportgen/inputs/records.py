@@ -18,7 +18,7 @@ Scan = Callable[[str, int], tuple[Any, int]]
 #: Deeper objects and arrays are refused: no cost event needs it, and the parser's own limit depends on its caller.
 MAX_DEPTH = 200
 #: More pieces than this on one line are no torn record with the next one glued on.
-_MAX_BROKEN = 100
+_MAX_BROKEN = 20
 #: The fewest bytes of a valid line that is nested deeper than `MAX_DEPTH`.
 SHORTEST_DEEP_LINE = 2 * MAX_DEPTH
 
@@ -44,7 +44,6 @@ _NOT_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 _SWALLOWED_START = re.compile(r"\{\s*\"\s*\Z")
 _HEAD_LOST = re.compile(r"\}\s*(?=\{)")
 _FIRST_KEY = re.compile(r'\{\s*("[^"\\]*(?:\\.[^"\\]*)*")\s*:', re.DOTALL)
-_CLOSERS = ("null}", "null}}", "null]}", "null]}}", "null}]}")
 _KINDS = {list: "an array", str: "a string", bool: "true or false", type(None): "null"}
 
 
@@ -132,22 +131,27 @@ class LineReader:
         result = Line()
         position = 0
         error: json.JSONDecodeError | None = None
+        torn = 0
         while position < len(text):
-            if text[position] != "{" or result.broken > _MAX_BROKEN:
+            if text[position] != "{" or torn + result.broken > _MAX_BROKEN:
                 return Line(reason=_trailing(text, position), unparsed=True)
             try:
                 value, end = self._value(text, position)
             except json.JSONDecodeError as problem:
                 error = error or problem
-                result.broken += 1
+                torn += 1
                 position = self._next_record(text, position, problem.pos)
                 continue
-            # Nothing can be learned from an empty object after a torn record: a brace pair in a torn string is one.
-            if value or not result.broken:
-                result.records.append(value)
             position = _skip_blank(text, end)
+            # Nothing can be learned from an empty object after a torn record: a brace pair in a torn string is one.
+            if value or not torn:
+                result.records.append(value)
+                result.broken += torn
+                torn = 0
         if error and not result.records:
             return Line(reason=_why(text, error), unparsed=True)
+        # Braces in the strings of a torn end are not more torn records.
+        result.broken += min(torn, 1)
         return result
 
     def _next_record(self, text: str, start: int, error: int) -> int:
@@ -187,14 +191,18 @@ class LineReader:
         return len(text)
 
     def _closed(self, fragment: str) -> Record:
-        for closer in _CLOSERS:
-            try:
-                value, end = self._value(fragment + closer, 0)
-            except json.JSONDecodeError:
-                continue
-            if end == len(fragment + closer) and isinstance(value, dict):
-                return value
-        return {}
+        """Return a record that was torn where a value should follow, as if null had followed there."""
+        open_ones: list[str] = []
+        for bracket in _STRING.sub(b"", fragment.encode()).translate(None, _NOT_BRACKETS).decode():
+            if bracket in "{[":
+                open_ones.append("}" if bracket == "{" else "]")
+            elif open_ones:
+                open_ones.pop()
+        try:
+            value, _ = self._value(f"{fragment}null{''.join(reversed(open_ones))}", 0)
+        except json.JSONDecodeError:
+            return {}
+        return value if isinstance(value, dict) else {}
 
     def _other(self, text: str) -> Line:
         """Read a line that does not begin with an object: another value, or the tail of a record and a whole one."""
