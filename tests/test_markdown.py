@@ -19,7 +19,7 @@ from markdown_it.token import Token
 from report_factory import HOSTILE, empty_report, group_up, hostile_report, sample_report
 
 from reportgen.errors import ReportgenError
-from reportgen.model import Recommendation, RejectedLine, Report
+from reportgen.model import Notice, Recommendation, RejectedLine, Report
 from reportgen.render import BUILD_HASH
 from reportgen.render.markdown import WIDTH, Markdown, as_markdown, fold_lines, render_markdown, table
 from reportgen.render.prose import escape_markdown, one_line, plain
@@ -296,6 +296,12 @@ def test_every_line_is_accounted_for() -> None:
     told = rendered(text)
     assert "Warning: line not understood: `- ceiling: lots` (BUDGET.md:7)" in told
     assert "Note: agent-writer is also spelled Agent-Writer [31]" in told
+    # A count that the message tells is not told twice.
+    notices = [
+        Notice(code="x", message=f"{told} events of 26,259 name no agent", count=249) for told in ("249", "1,249")
+    ]
+    other = rendered(render_markdown(replace(sample_report(), notices=notices)))
+    assert "Warning: 249 events of 26,259 name no agent Warning: 1,249 events of 26,259 name no agent [249]" in other
     assert "duckdb 2.0.1" in told
     assert "run_gap = 30 minutes" in told
     assert "redacted" in told
@@ -385,6 +391,12 @@ def test_a_filter_and_a_period_are_stated() -> None:
     assert "Looked at only" not in other
 
 
+def test_a_project_without_a_name_has_a_title_all_the_same() -> None:
+    report = sample_report()
+    text = render_markdown(replace(report, build=replace(report.build, project="")))
+    assert headings(text)[0] == ("h1", "Recommendations")
+
+
 def test_a_small_change_is_a_small_diff() -> None:
     report = sample_report()
     agents = [replace(report.agents[0], events=17121, cost="240.12"), *report.agents[1:]]
@@ -423,9 +435,10 @@ def test_hostile_names_stay_one_cell_with_their_text() -> None:
     assert [row[-1] for row in table_with(text, "Rank")] == [plain(group.title) for group in report.groups]
     agents = [row[0] for rows in tables(text) if rows[0][0] == "Agent" for row in rows[1:]]
     assert agents == [plain(a.agent) for p in report.pipelines for a in report.agents if a.pipeline == p.pipeline]
-    assert [row[1:] for row in table_with(text, "Line")] == [
-        [plain(r.reason), plain(r.snippet)] for r in report.rejected
-    ]
+    for row, rejected in zip(table_with(text, "Line"), report.rejected, strict=True):
+        assert row[1] == plain(rejected.reason)
+        assert plain(rejected.snippet).startswith(row[2].removesuffix("…"))
+        assert len(row[2]) <= 40
     told = rendered(text)
     for one in report.recommendations:
         assert plain(one.title) in told

@@ -83,6 +83,7 @@ def render_markdown(report: Report, *, template_dirs: Sequence[Path] = ()) -> st
         "budget_rows": rows.budget_rows(report),
         "input_rows": rows.input_rows(report),
         "rejected_rows": rows.rejected_rows(report, REJECTED_SHOWN),
+        "notice_lines": rows.notice_lines(report),
         "rejected_left": max(report.rejected_total - REJECTED_SHOWN, 0),
         "files": {made.file for made in report.tables},
     }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from reportgen.model import Pipeline, Recommendation, Report
 from reportgen.render.format import exact, show
+from reportgen.render.prose import plain
 from reportgen.render.views import GroupView
 
 Row = list[object]
@@ -13,6 +15,7 @@ Row = list[object]
 #: Where there is nothing to know: no review, too few scores. What could be known and isn't is `unknown`.
 NONE = "–"
 INCIDENTS_SHOWN = 20
+SNIPPET_LENGTH = 40
 
 
 def pipeline_rows(report: Report) -> list[Row]:
@@ -43,8 +46,11 @@ def ranked_row(view: GroupView) -> Row:
 
 
 def evidence_rows(one: Recommendation) -> list[Row]:
-    """Return the evidence with every digit."""
-    return [[e.label, exact(e.value, e.unit, one.cost_measure)] for e in one.evidence]
+    """Return the evidence with every digit; quotients, which have no last digit, as they read best."""
+    return [
+        [e.label, (show if e.unit in {"share", "times"} else exact)(e.value, e.unit, one.cost_measure)]
+        for e in one.evidence
+    ]
 
 
 def other_rows(members: Sequence[Recommendation]) -> list[Row]:
@@ -153,4 +159,23 @@ def input_rows(report: Report) -> list[Row]:
 
 def rejected_rows(report: Report, limit: int) -> list[Row]:
     """Return the first rejected lines, with what they start with."""
-    return [[f"{r.file}:{r.line}", r.reason, r.snippet] for r in report.rejected[:limit]]
+    return [[f"{r.file}:{r.line}", r.reason, _start(r.snippet)] for r in report.rejected[:limit]]
+
+
+def notice_lines(report: Report) -> list[str]:
+    """Return a line per remark, with its place, and its count where the message doesn't say it."""
+    lines = []
+    for notice in report.notices:
+        place = notice.file or ""
+        if notice.file and notice.line is not None:
+            place += f":{notice.line}"
+        count = show(notice.count, None)
+        told = notice.count == 1 or re.search(rf"(?<![\d,.]){re.escape(count)}(?![\d,.]\d)", notice.message)
+        word = "Warning" if notice.severity == "warning" else "Note"
+        lines.append(f"{word}: {notice.message}{f' ({place})' if place else ''}{'' if told else f' [{count}]'}")
+    return lines
+
+
+def _start(snippet: str) -> str:
+    line = plain(snippet)
+    return line if len(line) <= SNIPPET_LENGTH else f"{line[: SNIPPET_LENGTH - 1].rstrip()}…"
