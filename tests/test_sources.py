@@ -1,0 +1,230 @@
+"""Which files a build reads (SPEC 1), and the errors of those that it can't."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+
+from reportgen.errors import ReportgenError
+from reportgen.inputs.sources import Inputs, find_inputs
+from reportgen.settings import Settings
+
+EVENT = b'{"agent":"a"}\n'
+
+
+def put(folder: Path, *names: str, content: bytes = EVENT) -> None:
+    for number, name in enumerate(names):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content + b"\n" * number)
+
+
+def find(project: Path, **options: Any) -> Inputs:
+    return find_inputs(
+        Settings(project=project, recommendations=project / "RECOMMENDATIONS.md", site=project / "site", **options)
+    )
+
+
+def names(inputs: Inputs) -> list[str]:
+    return [source.name for source in inputs.events]
+
+
+def codes(inputs: Inputs) -> list[tuple[str, str | None]]:
+    return [(notice.code, notice.file) for notice in inputs.notices]
+
+
+def refused(project: Path, **options: Any) -> ReportgenError:
+    with pytest.raises(ReportgenError) as caught:
+        find(project, **options)
+    assert caught.value.exit_code == 3
+    assert caught.value.next_step
+    return caught.value
+
+
+# Default places
+
+PLACES = ["budget/cost-events.jsonl", "cost-events.jsonl"]
+
+
+def test_the_first_default_place_wins(tmp_path: Path) -> None:
+    candidates = [place + packed for place in PLACES for packed in ("", ".gz", ".zst")]
+    for first in range(len(candidates)):
+        project = tmp_path / str(first)
+        put(project, *candidates[first:])
+        inputs = find(project)
+        assert names(inputs) == [candidates[first]]
+        assert inputs.events[0].path == project / candidates[first]
+        assert codes(inputs) == ([("input-not-read", candidates[first])] if first < len(candidates) - 1 else [])
+
+
+def test_every_kind_has_its_place(tmp_path: Path) -> None:
+    put(tmp_path, "budget/cost-events.jsonl", "feedback/FEEDBACK.md", "healing-log.jsonl", "BUDGET.md")
+    inputs = find(tmp_path)
+    assert names(inputs) == ["budget/cost-events.jsonl"]
+    assert [source.name for source in inputs.feedback] == ["feedback/FEEDBACK.md"]
+    assert (inputs.healing and inputs.healing.name, inputs.budget and inputs.budget.name) == (
+        "healing-log.jsonl",
+        "BUDGET.md",
+    )
+    assert [source.kind for source in (*inputs.events, *inputs.feedback)] == ["events", "feedback"]
+
+
+@pytest.mark.parametrize("name", ["cost-events.jsonl.gz", "FEEDBACK.md"])
+def test_one_of_the_two_is_enough(tmp_path: Path, name: str) -> None:
+    put(tmp_path, name)
+    inputs = find(tmp_path)
+    assert len(inputs.events) + len(inputs.feedback) == 1
+    assert (inputs.healing, inputs.budget, inputs.notices) == (None, None, ())
+
+
+def test_no_input_says_how_to_make_one(tmp_path: Path) -> None:
+    put(tmp_path, "healing-log.jsonl", "BUDGET.md", "notes.md")
+    error = refused(tmp_path)
+    assert "neither cost events nor feedback" in error.what
+    for word in ("budget/cost-events.jsonl", "FEEDBACK.md", '"tool_name"', "Pattern", "--events"):
+        assert word in error.next_step
+    assert error.where == str(tmp_path)
+
+
+def test_an_empty_file_is_an_input(tmp_path: Path) -> None:
+    put(tmp_path, "cost-events.jsonl", content=b"")
+    assert names(find(tmp_path)) == ["cost-events.jsonl"]
+
+
+# Files that can't be read
+
+
+@pytest.mark.parametrize("name", ["budget/cost-events.jsonl", "FEEDBACK.md", "healing-log.jsonl", "BUDGET.md"])
+def test_a_directory_in_a_default_place(tmp_path: Path, name: str) -> None:
+    put(tmp_path, "cost-events.jsonl", "feedback/FEEDBACK.md")
+    (tmp_path / name).mkdir(parents=True)
+    error = refused(tmp_path)
+    assert (error.where, "directory" in error.what) == (name, True)
+
+
+def test_a_link_to_nothing(tmp_path: Path) -> None:
+    (tmp_path / "FEEDBACK.md").symlink_to("gone.md")
+    assert "link to nothing" in refused(tmp_path).what
+
+
+def test_a_named_file_that_is_missing(tmp_path: Path) -> None:
+    put(tmp_path, "cost-events.jsonl")
+    for option, value in (("events", ("x.jsonl",)), ("feedback", ("x.md",)), ("healing_log", "h"), ("budget", "b")):
+        error = refused(tmp_path, **{option: value})
+        assert error.where == (value if isinstance(value, str) else value[0])
+        assert "no such file" in error.what
+
+
+def test_a_named_directory(tmp_path: Path) -> None:
+    put(tmp_path, "logs/a.jsonl")
+    assert "directory" in refused(tmp_path, events=("logs",)).what
+
+
+def test_what_is_no_regular_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert "regular file" in refused(tmp_path, events=("pipe",)).what
+
+
+def test_a_file_without_leave_to_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, "cost-events.jsonl")
+    # A superuser may read everything, so the refusal of the system is played.
+    opened = Path.open
+
+    def deny(self: Path, *args: Any, **options: Any) -> Any:
+        if self.name == "cost-events.jsonl":
+            raise PermissionError(13, "Permission denied")
+        return opened(self, *args, **options)
+
+    monkeypatch.setattr(Path, "open", deny)
+    error = refused(tmp_path)
+    assert (error.where, error.what) == ("cost-events.jsonl", "can't be read: Permission denied")
+
+
+# Named files and globs
+
+
+def test_named_files_are_all_read_in_order_of_name(tmp_path: Path) -> None:
+    put(tmp_path, "b.jsonl", "a.jsonl.gz", "logs/c.jsonl", "cost-events.jsonl")
+    inputs = find(tmp_path, events=("logs/c.jsonl", "b.jsonl", "./a.jsonl.gz"))
+    assert names(inputs) == ["a.jsonl.gz", "b.jsonl", "logs/c.jsonl"]
+
+
+def test_globs(tmp_path: Path) -> None:
+    put(tmp_path, "logs/1.jsonl", "logs/2.jsonl", "logs/deep/3.jsonl", "logs/note.txt", "logs/4.jsonl.zst")
+    (tmp_path / "logs" / "dir.jsonl").mkdir()
+    assert names(find(tmp_path, events=("logs/*.jsonl",))) == ["logs/1.jsonl", "logs/2.jsonl"]
+    assert names(find(tmp_path, events=("logs/**/*.jsonl*",))) == [
+        "logs/1.jsonl",
+        "logs/2.jsonl",
+        "logs/4.jsonl.zst",
+        "logs/deep/3.jsonl",
+    ]
+    assert names(find(tmp_path, events=(str(tmp_path / "logs" / "[12].jsonl"),))) == ["logs/1.jsonl", "logs/2.jsonl"]
+    assert "matches no file" in refused(tmp_path, events=("logs/*.json",)).what
+
+
+def test_brackets_in_a_real_name_are_no_pattern(tmp_path: Path) -> None:
+    project = tmp_path / "my[1]project"
+    put(project, "e[1].jsonl", "e1.jsonl", "logs/a.jsonl")
+    assert names(find(project, events=("e[1].jsonl",))) == ["e[1].jsonl"]
+    assert names(find(project, events=("logs/*.jsonl",))) == ["logs/a.jsonl"]
+
+
+def test_a_file_outside_the_project_keeps_the_name_it_was_given(tmp_path: Path) -> None:
+    put(tmp_path, "shared/a.jsonl", "project/b.jsonl")
+    project = tmp_path / "project"
+    given = str(tmp_path / "shared" / "a.jsonl")
+    assert names(find(project, events=(given, "../project/b.jsonl"))) == [given, "b.jsonl"]
+    assert names(find(project, events=("../shared/*.jsonl",))) == ["../shared/a.jsonl"]
+
+
+def test_a_glob_leaves_other_inputs_and_outputs_alone(tmp_path: Path) -> None:
+    put(tmp_path, "a.jsonl", "healing-log.jsonl", "site/data/x.jsonl", ".reportgen/y.jsonl", "RECOMMENDATIONS.md")
+    assert names(find(tmp_path, events=("*.jsonl", "**/*.jsonl", "*/*.jsonl", "*"))) == ["a.jsonl"]
+    assert "matches no file" in refused(tmp_path, events=(".reportgen/*.jsonl",)).what
+    # Who names it outright means it.
+    assert names(find(tmp_path, events=("healing-log.jsonl",))) == ["healing-log.jsonl"]
+
+
+# Once
+
+
+def test_a_file_reached_twice_is_read_once(tmp_path: Path) -> None:
+    put(tmp_path, "a.jsonl")
+    (tmp_path / "link.jsonl").symlink_to("a.jsonl")
+    (tmp_path / "hard.jsonl").hardlink_to(tmp_path / "a.jsonl")
+    inputs = find(tmp_path, events=("*.jsonl", "a.jsonl", "./a.jsonl"))
+    assert names(inputs) == ["a.jsonl"]
+    assert codes(inputs) == [("input-named-twice", "hard.jsonl"), ("input-named-twice", "link.jsonl")]
+
+
+def test_equal_content_is_read_once(tmp_path: Path) -> None:
+    long = EVENT * 20_000
+    put(tmp_path, "a.jsonl", content=long)
+    put(tmp_path, "b.jsonl.gz", content=gzip.compress(long))
+    put(tmp_path, "c.jsonl.zst", content=zstandard.compress(long))
+    put(tmp_path, "d.jsonl", content=long + EVENT)
+    put(tmp_path, "e.jsonl.gz", content=gzip.compress(long)[:-3])
+    inputs = find(tmp_path, events=("*.jsonl*",))
+    assert names(inputs) == ["a.jsonl", "d.jsonl", "e.jsonl.gz"]
+    assert codes(inputs) == [("input-same-content", "b.jsonl.gz"), ("input-same-content", "c.jsonl.zst")]
+    assert "a.jsonl" in inputs.notices[0].message
+
+
+def test_feedback_files_are_compared_among_themselves(tmp_path: Path) -> None:
+    put(tmp_path, "one.md", content=EVENT)
+    put(tmp_path, "two.md", content=EVENT)
+    put(tmp_path, "cost-events.jsonl", content=EVENT)
+    inputs = find(tmp_path, feedback=("two.md", "one.md"))
+    assert (names(inputs), [source.name for source in inputs.feedback]) == (["cost-events.jsonl"], ["one.md"])
+
+
+def test_names_in_messages_are_redacted(tmp_path: Path) -> None:
+    error = refused(tmp_path, events=("/home/joe/gone.jsonl",))
+    assert error.where == "[home]/gone.jsonl"
+    assert refused(tmp_path, events=("/home/joe/gone.jsonl",), redact=False).where == "/home/joe/gone.jsonl"
