@@ -8,10 +8,10 @@ same tables and hands on whole lines, because the original fills rows up with em
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, Literal
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
@@ -55,8 +55,9 @@ def read_feedback(sources: Sequence[Source], names: Names, *, redact: bool) -> F
     for file_no, source in enumerate(sources):
         shown = shown_name(source.name, redacted=redact)
         text = read_text(source.path, shown)
-        reader = RowReader(file_no, shown, text, names, render=cell_text, redacted=redact, first_row_no=len(rows))
-        FileReader(reader).read(blocks(text.lines))
+        found, render = parse(text.lines)
+        reader = RowReader(file_no, shown, text, names, render=render, redacted=redact, first_row_no=len(rows))
+        FileReader(reader).read(found)
         files.append(reader.account())
         rows += reader.rows
         rejected += reader.rejected()
@@ -107,11 +108,20 @@ def _block_parser() -> MarkdownIt:
     return parser
 
 
-def blocks(lines: Sequence[str]) -> list[Block]:
-    """Return the blocks that can hold rows, or swallow them: tables, paragraphs, code and HTML; lines count from 0."""
+def parse(lines: Sequence[str]) -> tuple[list[Block], Callable[[str], str]]:
+    """Return the blocks that can hold rows, or swallow them, and what turns the Markdown of a cell into its text.
+
+    Blocks are tables, paragraphs, code and HTML; their lines count from 0.
+    """
     parser = _block_parser()
     tokens: list[Token] = []
-    parser.block.parse("\n".join(lines) + "\n", parser, {}, tokens)
+    env: dict[str, Any] = {}
+    parser.block.parse("\n".join(lines) + "\n", parser, env, tokens)
+    references = env.get("references")
+    return _blocks(tokens, lines), partial(_cell_text_with, references) if references else cell_text
+
+
+def _blocks(tokens: Iterable[Token], lines: Sequence[str]) -> list[Block]:
     found: list[Block] = []
     previous = ""
     for token in tokens:
@@ -158,7 +168,7 @@ _PIECE = re.compile(
     r"|(?<!`)`(?P<code>[^`\s](?:[^`]*[^`\s])?)`(?!`)"
     rf"|(?<!\*)\*\*(?P<strong>{_WORDS})\*\*(?![\w*])"
     rf"|(?<!\*)\*(?P<emphasis>{_WORDS})\*(?![\w*])"
-    rf"|\[(?P<link>{_WORDS})\]\((?:https?://)?[A-Za-z0-9._/#?=+-]+\)"
+    rf"|(?<!!)\[(?P<link>{_WORDS})\]\((?:https?://)?[A-Za-z0-9._/#?=+-]+\)"
 )
 #: A longer cell is taken as it is written: rendering may cost more than its length.
 _LONGEST_RENDERED = 4000
@@ -191,9 +201,17 @@ def _simple_text(cell: str) -> str | None:
     return "".join(parts)
 
 
-def rendered_text(cell: str) -> str:
-    """Return the text of a cell as markdown-it-py renders it."""
-    return "".join(_visible(token) for token in _inline_parser().parseInline(cell)[0].children or ())
+def rendered_text(cell: str, references: Mapping[str, object] | None = None) -> str:
+    """Return the text of a cell as markdown-it-py renders it; `references` are the file's `[name]: link` lines."""
+    env = {"references": references} if references else {}
+    return "".join(_visible(token) for token in _inline_parser().parseInline(cell, env)[0].children or ())
+
+
+def _cell_text_with(references: Mapping[str, object], cell: str) -> str:
+    """Like `cell_text`, in a file with link definitions: there `[Writer][w]` is a link."""
+    if "[" not in cell or len(cell) > _LONGEST_RENDERED:
+        return cell_text(cell)
+    return squeeze(rendered_text(cell, references))
 
 
 def _visible(token: Token) -> str:

@@ -1,0 +1,66 @@
+"""What the tests of feedback share: a file from text, read as the build reads it."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from reportgen.inputs.feedback import FeedbackRead, read_feedback
+from reportgen.inputs.sources import Source
+from reportgen.model import InputFile
+from reportgen.names import Names
+
+HEAD = "| Date | Pipeline | Agent | Score | Issue | Resolution | Pattern |\n|---|---|---|---|---|---|---|\n"
+
+
+class Read:
+    """One reading, with names resolved to their spelling."""
+
+    def __init__(self, *files: str | bytes, redact: bool = True) -> None:
+        self.names = Names()
+        with tempfile.TemporaryDirectory() as folder:
+            sources = []
+            for number, content in enumerate(files):
+                path = Path(folder) / f"{number}.md"
+                path.write_bytes(content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content)
+                sources.append(Source(path=path, name=f"{number}.md", kind="feedback"))
+            self.result: FeedbackRead = read_feedback(sources, self.names, redact=redact)
+        self.rows = self.result.rows
+        self.spelled = {row.spelling_no: row.spelling for row in self.names.rows(redacted=redact)}
+
+    @property
+    def file(self) -> InputFile:
+        (only,) = self.result.files
+        return only
+
+    @property
+    def agents(self) -> list[str | None]:
+        return [None if row.agent_no is None else self.spelled[row.agent_no] for row in self.rows]
+
+    @property
+    def pipelines(self) -> list[str | None]:
+        return [None if row.pipeline_no is None else self.spelled[row.pipeline_no] for row in self.rows]
+
+    @property
+    def lines(self) -> list[int]:
+        return [row.line for row in self.rows]
+
+    @property
+    def codes(self) -> dict[str, int]:
+        """How many things each kind of notice is about."""
+        out: dict[str, int] = {}
+        for notice in self.result.notices:
+            out[notice.code] = out.get(notice.code, 0) + notice.count
+        return out
+
+    def said(self, code: str) -> list[tuple[int | None, str]]:
+        return [(notice.line, notice.message) for notice in self.result.notices if notice.code == code]
+
+    def fates(self) -> tuple[int, int, int, int]:
+        """Used, not_cost, rejected, blank; checked to add up, and the listed lines to be those counted."""
+        for file in self.result.files:
+            assert file.used + file.not_cost + file.rejected + file.blank == file.lines
+            assert file.superseded == file.duplicates == file.broken_parts == 0
+            assert file.rejected == len([line for line in self.result.rejected if line.file == file.file])
+        file = self.result.files[0]
+        return file.used, file.not_cost, file.rejected, file.blank
