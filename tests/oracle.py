@@ -44,6 +44,8 @@ class Finding:
     saving: Fraction | None
     share: Fraction | None
     labels: frozenset[str] = frozenset()
+    #: The agent has no event here: whether that is a cost of 0 or an unknown one, SPEC leaves open.
+    never_logged: bool = False
 
 
 @dataclass(frozen=True)
@@ -187,7 +189,7 @@ class Detections:
                     self.names.agent(agent),
                     (Fraction(counts[agent]), mean, Fraction(3, 2) * mean),
                     (with_agent, with_agent, len(p.runs)),
-                    p.cost(p.of(agent)) * (1 - mean / counts[agent]),
+                    p.cost(p.of(agent)) * (1 - mean / counts[agent]) if p.known(p.of(agent)) else None,
                     agent=agent,
                 )
 
@@ -216,7 +218,7 @@ class Detections:
                 self.names.agent(agent),
                 (Fraction(len(present)), Fraction(len(in_order)), Fraction(len(in_order), 10)),
                 (without, without, len(in_order)),
-                p.cost(p.of(agent)) if p.events else None,
+                p.cost(p.of(agent)) if p.known(p.of(agent)) else None,
                 agent=agent,
                 labels=frozenset(labels),
             )
@@ -256,10 +258,10 @@ class Detections:
             many = sorted(a for a in named if sum(r.agent == a for r in looping) >= 3)
             for agent in many:
                 mine = [r for r in looping if r.agent == agent]
-                saving = self.loop_saving(p, agent) if p.events else None
+                saving = self.loop_saving(p, agent) if p.known(p.of(agent)) else None
                 found.append(self._loop([p], self.names.agent(agent), mine, p.rows, saving, agent=agent))
             if not many and len(looping) >= 3:
-                saving = sum((self.loop_saving(p, a) for a in named), Fraction(0)) if p.events else None
+                saving = self._loop_savings((p, agent) for agent in named)
                 found.append(self._loop([p], self.names.pipeline(p.key), looping, p.rows, saving))
             any_reached = any_reached or len(looping) >= 3
         everywhere = [(p, r) for p in self.pipelines for r in p.rows if "loop-excess" in r.tags]
@@ -271,8 +273,7 @@ class Detections:
         holders = list(dict.fromkeys(p for p, _ in everywhere))
         saving: Fraction | None = None
         if len({p.measure for p in holders}) == 1 and all(p.events for p in holders):
-            pairs = {(p, r.agent) for p, r in everywhere if r.agent is not None}
-            saving = sum((self.loop_saving(p, a) for p, a in pairs), Fraction(0))
+            saving = self._loop_savings({(p, r.agent) for p, r in everywhere if r.agent is not None})
         rows = [row for p in self.pipelines for row in p.rows]
         return self._loop(
             list(self.pipelines), ALL_PIPELINES, [r for _, r in everywhere], rows, saving, holders=holders
@@ -281,6 +282,11 @@ class Detections:
     def loop_saving(self, p: Pipeline, agent: str) -> Fraction:
         mine = p.rows_of(agent)
         return p.cost(p.of(agent)) * Fraction(sum("loop-excess" in r.tags for r in mine), len(mine))
+
+    def _loop_savings(self, pairs: Iterable[tuple[Pipeline, str]]) -> Fraction | None:
+        """Return the sum over agents; those of unknown cost add 0, and unknown is the sum where all are."""
+        known = [self.loop_saving(p, agent) for p, agent in pairs if p.known(p.of(agent))]
+        return sum(known, Fraction(0)) if known else None
 
     def _loop(
         self,
@@ -359,4 +365,5 @@ class Detections:
             saving,
             share,
             labels,
+            never_logged=agent is not None and not pipelines[0].of(agent),
         )

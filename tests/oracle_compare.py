@@ -100,7 +100,7 @@ def _findings(report: Mapping[str, Any], answer: Answer) -> Iterable[Check]:
             yield f"{where}: vfm {name}", shown["vfm"][name], getattr(right.vfm, name)
         yield f"{where}: decision", shown["decision"], right.vfm.decision
         yield f"{where}: labels", sorted({"new", "retired"} & set(shown["labels"])), sorted(right.labels)
-        if "new" not in right.labels:
+        if "new" not in right.labels and not (right.never_logged and shown["saving"] in (None, "0")):
             yield f"{where}: saving", shown["saving"], right.saving
             yield f"{where}: saving share", shown["saving_share"], right.share
 
@@ -138,9 +138,12 @@ def _lines(report: Mapping[str, Any], made: MadeProject) -> Iterable[Check]:
 def _order(report: Mapping[str, Any], answer: Answer) -> list[str]:
     """Total descending, effort S first, exact saving share descending (unknown last), id."""
     shares = {_answer_key(f): Fraction(0) if "new" in f.labels else f.share for f in answer.findings}
+    open_ones = {_answer_key(f) for f in answer.findings if f.never_logged}
 
     def place(shown: Mapping[str, Any]) -> tuple[int, int, bool, Fraction, str]:
         share = shares.get(_finding_key(shown))
+        if _finding_key(shown) in open_ones and shown["saving"] == "0":
+            share = Fraction(0)
         total = -shown["vfm"]["total"]
         return (total, EFFORTS.index(shown["effort"]), share is None, -(share or Fraction(0)), shown["id"])
 

@@ -161,9 +161,12 @@ class _Maker(Kitchen):
     def _healing(self) -> list[HealingEntry]:
         """Attempts of several incidents, mixed, each in its order; a pipeline is given always or never in one."""
         rng, chains = self.rng, []
+        # How an agent is shown that neither events nor feedback name, SPEC leaves open.
+        logged = {raw.get("agent") for raw in self.events}
+        other_spelling = "Writer" if logged & set(AGENTS[0]) else "unknown"
         for _ in range(rng.choice((0, 0, 3, 8))):
             error = rng.choice(sorted(ALLOWED))
-            agent = rng.choice([AGENTS[n][0] for n in self.agents] + ["Writer", "unknown"])
+            agent = rng.choice([AGENTS[n][0] for n in self.agents] + [other_spelling, "unknown"])
             place = rng.choice((None, None, *(spelling for spellings in PIPELINES[:2] for spelling in spellings)))
             run_id = rng.choice(("run-0", "run-1", "run-2", "run-7", "elsewhere", None, "unknown"))
             attempts = rng.randint(1, 7)

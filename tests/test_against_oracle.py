@@ -1,0 +1,27 @@
+"""Random projects, built by the product and solved by the reference, agree in every field that both know."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from oracle import solve
+from oracle_compare import disagreements
+from random_projects import make_project
+
+from reportgen import build
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "seed" in metafunc.fixturenames:
+        first, count = metafunc.config.getoption("--first-seed"), metafunc.config.getoption("--random-projects")
+        metafunc.parametrize("seed", range(first, first + count))
+
+
+def test_a_random_project_agrees(seed: int, tmp_path: Path) -> None:
+    made = make_project(seed)
+    made.write(tmp_path)
+    build(tmp_path)
+    report = json.loads((tmp_path / "site" / "data" / "report.json").read_text("utf-8"))
+    assert disagreements(report, solve(made.project), made) == []
