@@ -1,123 +1,20 @@
-"""Charts: figures that Plotly accepts, exact hovers, hostile names shown as they are, one look that everyone can read."""
+"""Charts: figures that Plotly accepts, exact hovers, hostile names shown as they are."""
 
 from __future__ import annotations
 
-import itertools
 import json
-import math
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Literal
 
 import pytest
+from chart_factory import LINK, agents, bars, hostile_charts, make, runs, samples, scores
 
 from reportgen.errors import ReportgenError
-from reportgen.model import Cell, Chart, Column, Measure
 from reportgen.render.charts import CONFIG, chart_csv, figure
-from reportgen.render.look import HUES, THEMES
+from reportgen.render.look import THEMES
 from reportgen.render.plotlyjs import plotly_js
-
-LINK = '<a href="javascript:alert(1)">click</a>'
-HOSTILE = [LINK, "<b>bold</b>", "a &lt;b&gt; c", "$x^2$", "%{y} %{customdata[0]}", "a<br>b", "\u202eevil\x00\n2"]
-
-
-def make(
-    kind: Literal["bars", "rows", "points", "lines"],
-    columns: list[tuple[str, str, str | None]],
-    rows: list[list[Cell]],
-    *,
-    series: str | None = None,
-    mark: str | None = None,
-    label: str | None = None,
-    measure: Measure | None = "usd",
-    line_at: str | None = None,
-    line_label: str | None = None,
-) -> Chart:
-    """Return a chart whose first column is x and second is y."""
-    return Chart(
-        id="chart",
-        page="overview",
-        key="",
-        title="Title",
-        kind=kind,
-        columns=[Column(name=name, label=text, unit=unit) for name, text, unit in columns],
-        x=columns[0][0],
-        y=columns[1][0],
-        series=series,
-        mark=mark,
-        label=label,
-        measure=measure,
-        line_at=line_at,
-        line_label=line_label,
-        note="",
-        rows=rows,
-        sql="select 1",
-        file="sql/charts/chart.sql",
-    )
-
-
-DAY_COST: list[tuple[str, str, str | None]] = [
-    ("day", "Day", "date"),
-    ("cost", "Cost", "cost"),
-    ("pipeline", "Pipeline", None),
-]
-AGENT_EVENTS: list[tuple[str, str, str | None]] = [
-    ("events", "Events", "events"),
-    ("agent", "Agent", None),
-    ("flagged", "Bottleneck", None),
-]
-RUN_COST: list[tuple[str, str, str | None]] = [
-    ("started", "Started", "time"),
-    ("cost", "Cost", "cost"),
-    ("run", "Run", None),
-    ("outlier", "Outlier", None),
-]
-
-
-def bars(rows: list[list[Cell]], **more: Any) -> Chart:
-    return make("bars", DAY_COST, rows, series="pipeline", **more)
-
-
-def agents(rows: list[list[Cell]], **more: Any) -> Chart:
-    return make("rows", AGENT_EVENTS, rows, mark="flagged", **more)
-
-
-def runs(rows: list[list[Cell]], **more: Any) -> Chart:
-    return make("points", RUN_COST, rows, mark="outlier", label="run", **more)
-
-
-def scores(rows: list[list[Cell]], **more: Any) -> Chart:
-    columns: list[tuple[str, str, str | None]] = [
-        ("week", "Week", "date"),
-        ("score", "Score", "score"),
-        ("p", "P", None),
-    ]
-    return make("lines", columns, rows, series="p", **more)
-
-
-def samples() -> list[Chart]:
-    days = [f"2026-11-{day:02d}" for day in range(1, 15)]
-    by_error: list[tuple[str, str, str | None]] = [("error", "Error", None), ("n", "Incidents", None), ("o", "O", None)]
-    return [
-        bars([[day, "1.25", name] for day in days for name in ("docs", "release")], line_at="2.5", line_label="budget"),
-        bars([[day, str(number), f"p{number}"] for day in days for number in range(15)]),
-        bars([]),
-        make("bars", by_error, [["404", 2, "blocked"], ["timeout", 1, "escalated"]], series="o", measure=None),
-        agents(
-            [[30, "writer", True], [3, "reviewer", False], [None, "idle", False]], line_at="16.5", line_label="from"
-        ),
-        agents([]),
-        runs([["2026-11-03T09:14:07Z", "0.5", "r1", False], ["2026-11-04T00:00:00Z", "9.1", "r2", True]], line_at="3"),
-        runs([]),
-        scores([[day, "44.5", name] for day in days for name in ("docs", "release")], line_at="60", line_label="low"),
-        make("points", [("score", "Score", "score"), ("c", "Cost", "cost")], [["44", "1.5"], [None, "2"], ["9", None]]),
-        make(
-            "lines", [("name", "Name", "text"), ("share", "Share", "share")], [["a", 0.5], ["b", None], ["a", "0.25"]]
-        ),
-    ]
-
 
 # ── Plotly ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -134,8 +31,8 @@ def test_plotly_accepts_every_figure_and_it_is_plain_json() -> None:
 def test_the_same_rows_give_the_same_bytes_and_no_plotly_is_imported() -> None:
     script = (
         "import sys, json; sys.path.insert(0, sys.argv[1])\n"
-        "import test_charts\nfrom reportgen.render.charts import figure\n"
-        "made = [figure(chart) for chart in test_charts.samples()]\n"
+        "import chart_factory\nfrom reportgen.render.charts import figure\n"
+        "made = [figure(chart) for chart in chart_factory.samples()]\n"
         "assert 'plotly' not in sys.modules and 'jinja2' not in sys.modules\n"
         "print(json.dumps(made))"
     )
@@ -298,16 +195,6 @@ def test_csv_keeps_every_digit_and_names_the_measure() -> None:
 # ── hostile names ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def hostile_charts() -> list[Chart]:
-    columns: list[tuple[str, str, str | None]] = [("x", LINK, "text"), ("y", LINK, "events"), ("s", LINK, None)]
-    return [
-        make("bars", columns, [[name, 3, name] for name in HOSTILE], series="s", line_at="2", line_label=LINK),
-        agents([[9, name, True] for name in HOSTILE], line_at="2", line_label=LINK),
-        make("points", columns, [[name, 3, name] for name in HOSTILE], series="s", label="s"),
-        make("lines", columns, [[name, 3, name] for name in HOSTILE], series="s"),
-    ]
-
-
 def texts(value: object) -> list[str]:
     if isinstance(value, dict):
         return [text for part in value.values() for text in texts(part)]
@@ -370,86 +257,3 @@ def test_hostile_names_show_as_they_are_in_a_browser(tmp_path: Path) -> None:
     for name in ("<b>bold</b>", "a &lt;b&gt; c", "$x^2$", "%{y} %{customdata[0]}", "a<br>b", "<U+202E>evil 2"):
         assert name in shown
     assert set(colours) == {"rgb(230, 234, 239)"}
-
-
-# ── the look ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-PAGES = {"light": ["#ffffff", "#f4f5f7"], "dark": ["#101418", "#1c2229"]}
-GRAPHICS = [*[f"series{number}" for number in range(HUES)], "others", "base", "accent", "line"]
-#: Machado, Oliveira and Fernandes (2009), full strength, on linear RGB.
-BLINDNESS: dict[str, list[list[float]]] = {
-    "none": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
-    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
-}
-
-
-def linear(colour: str) -> list[float]:
-    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    return [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-
-
-def contrast(one: str, other: str) -> float:
-    """Return the contrast ratio of WCAG 2."""
-    light, dark = sorted(
-        (sum(w * p for w, p in zip((0.2126, 0.7152, 0.0722), linear(colour), strict=True)) for colour in (one, other)),
-        reverse=True,
-    )
-    return (light + 0.05) / (dark + 0.05)
-
-
-def lab(colour: str, matrix: list[list[float]]) -> list[float]:
-    """Return CIE L*a*b* (D65) of the colour as it is seen."""
-    seen = [sum(m * part for m, part in zip(row, linear(colour), strict=True)) for row in matrix]
-    red, green, blue = (min(max(part, 0), 1) for part in seen)
-    x = (0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.9505
-    y = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    z = (0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.089
-    x, y, z = (t ** (1 / 3) if t > 0.008856 else 7.787 * t + 16 / 116 for t in (x, y, z))
-    return [116 * y - 16, 500 * (x - y), 200 * (y - z)]
-
-
-@pytest.mark.parametrize("theme", PAGES)
-def test_marks_and_words_stand_out_from_the_page(theme: str) -> None:
-    for page in PAGES[theme]:
-        for name in GRAPHICS:
-            assert contrast(THEMES[theme][name], page) >= 3, (name, page)
-        for name in ("text", "muted"):
-            assert contrast(THEMES[theme][name], page) >= 4.5, (name, page)
-    assert contrast(THEMES[theme]["text"], THEMES[theme]["hover"]) >= 4.5
-
-
-@pytest.mark.parametrize("blindness", BLINDNESS)
-@pytest.mark.parametrize("theme", PAGES)
-def test_series_are_told_apart_by_colour_blind_readers(theme: str, blindness: str) -> None:
-    colours = [THEMES[theme][name] for name in [*GRAPHICS[:HUES], "others"]]
-    matrix = BLINDNESS[blindness]
-    for one, other in itertools.combinations(colours, 2):
-        assert math.dist(lab(one, matrix), lab(other, matrix)) > 12, (one, other)
-
-
-def test_both_themes_colour_every_trace_and_the_same_parts() -> None:
-    assert THEMES["light"].keys() == THEMES["dark"].keys()
-    for chart in samples():
-        made = figure(chart)
-        themes = made["layout"]["meta"]["themes"]
-        assert themes["light"]["relayout"].keys() == themes["dark"]["relayout"].keys()
-        for theme in themes.values():
-            for colours in theme["restyle"].values():
-                assert len(colours) == len(made["data"])
-        # The figure itself is drawn in light colours.
-        assert made["layout"]["font"]["color"] == themes["light"]["relayout"]["font.color"]
-        for number, trace in enumerate(made["data"]):
-            assert trace["marker"]["color"] == themes["light"]["restyle"]["marker.color"][number]
-
-
-def test_charts_are_calm() -> None:
-    assert CONFIG["displayModeBar"] is False
-    for chart in samples():
-        layout = figure(chart)["layout"]
-        assert layout["paper_bgcolor"] == layout["plot_bgcolor"] == "rgba(0,0,0,0)"
-        assert layout["xaxis"]["automargin"]
-        assert layout["yaxis"]["automargin"]
-        assert layout["font"]["family"].startswith("system-ui")
-        assert "title" not in layout

@@ -81,17 +81,20 @@ def test_numbers_read_as_a_person_wants_them(
     assert exact(value, unit, measure) == precise
 
 
+@settings(deadline=None)
 @given(st.decimals(min_value=0, max_value=10**15, places=12))
 def test_exact_keeps_every_digit_of_money(amount: Decimal) -> None:
     assert Decimal(exact(f"{amount:f}", "usd").removeprefix("$").replace(",", "")) == amount
 
 
+@settings(deadline=None)
 @given(st.decimals(min_value=Decimal("0.1"), max_value=9999, places=6))
 def test_money_shown_is_at_most_half_a_cent_off(amount: Decimal) -> None:
     shown = Decimal(show(f"{amount:f}", "usd").removeprefix("$").replace(",", ""))
     assert abs(shown - amount) <= Decimal("0.005")
 
 
+@settings(deadline=None)
 @given(st.decimals(min_value=0, max_value=1, places=9))
 def test_only_all_reads_as_all_and_only_nothing_as_nothing(share: Decimal) -> None:
     shown = show(f"{share:f}", "share")
@@ -268,6 +271,7 @@ def test_plain_is_one_line_and_shows_what_hides() -> None:
     assert plain("\ud83d") == "\ufffd"
 
 
+@settings(deadline=None)
 @given(st.text(max_size=30))
 def test_plain_can_be_written_and_is_stable(text: str) -> None:
     once = plain(text)
@@ -342,6 +346,7 @@ def test_good_links_stay_and_outside_ones_say_nothing_about_the_reader() -> None
     assert made.count('rel="noopener noreferrer nofollow"') == 1
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_html_of_an_escaped_value_is_its_text(text: str) -> None:
     made = to_html(escape_markdown(text))

@@ -1,4 +1,4 @@
-"""RECOMMENDATIONS.md: whole, readable raw and rendered, linked by its own headings, and never broken by a value."""
+"""RECOMMENDATIONS.md: whole, readable raw and rendered, linked by its own headings."""
 
 from __future__ import annotations
 
@@ -8,110 +8,27 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
-from report_factory import HOSTILE, empty_report, group_up, hostile_report, sample_report
+from markdown_reading import (
+    HOST,
+    REPORTS,
+    headings,
+    host_anchor,
+    made,
+    parsed,
+    rendered,
+    run_outliers,
+    section,
+    table_with,
+    tables,
+)
+from report_factory import sample_report
 
-from reportgen.errors import ReportgenError
-from reportgen.model import Notice, Recommendation, RejectedLine, Report
+from reportgen.model import Notice, RejectedLine
 from reportgen.render import BUILD_HASH
-from reportgen.render.markdown import WIDTH, Markdown, as_markdown, fold_lines, render_markdown, table
-from reportgen.render.prose import escape_markdown, one_line, plain
-
-HOST = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-
-
-@cache
-def parsed(markdown: str) -> list[Token]:
-    return HOST.parse(markdown)
-
-
-@cache
-def made(name: str) -> str:
-    """Return the Markdown of one of the REPORTS, rendered once."""
-    return render_markdown(REPORTS[name]())
-
-
-# ── reading it as a code host does ───────────────────────────────────────────────────────────────────────────────
-
-
-def text_of(token: Token) -> str:
-    return "".join(" " if part.type == "softbreak" else part.content for part in token.children or [])
-
-
-def headings(markdown: str) -> list[tuple[str, str]]:
-    tokens = parsed(markdown)
-    return [
-        (token.tag, text_of(tokens[place + 1])) for place, token in enumerate(tokens) if token.type == "heading_open"
-    ]
-
-
-def tables(markdown: str) -> list[list[list[str]]]:
-    """Return the cells of every table, its head first."""
-    found: list[list[list[str]]] = []
-    in_cell = False
-    for token in parsed(markdown):
-        if token.type == "table_open":
-            found.append([])
-        elif token.type == "tr_open":
-            found[-1].append([])
-        elif token.type == "inline" and in_cell:
-            found[-1][-1].append(text_of(token))
-        in_cell = token.type in {"td_open", "th_open"}
-    return found
-
-
-def table_with(markdown: str, head: str) -> list[list[str]]:
-    """Return the rows of the only table whose first column has this head, without the head."""
-    found = [rows for rows in tables(markdown) if rows[0][0] == head]
-    assert len(found) == 1
-    return found[0][1:]
-
-
-def section(markdown: str, title: str) -> str:
-    found = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", markdown, re.DOTALL | re.MULTILINE)
-    assert found, title
-    return found.group(1)
-
-
-def host_anchor(heading: str) -> str:
-    """Return the anchor that GitHub makes of a heading's text."""
-    kept = [letter for letter in heading.lower() if letter.isalnum() or letter in "-_ "]
-    return "".join(kept).replace(" ", "-")
-
-
-def rendered(markdown: str) -> str:
-    """Return all prose and cells as a reader sees them, white space squeezed."""
-    return " ".join(" ".join(text_of(token) for token in parsed(markdown) if token.type == "inline").split())
-
-
-def run_outliers(count: int) -> Report:
-    """Return the sample with one group of so many outlier runs, and nothing else found."""
-    report = sample_report()
-    model = next(r for r in report.recommendations if r.detector == "cost_outlier")
-    runs: list[Recommendation] = [
-        replace(model, id=f"cost-outlier-run-{n:03d}-abcdef{n:04d}", rank=n, subject=f"run-{n:03d}", title=f"Run {n}")
-        for n in range(1, count + 1)
-    ]
-    return replace(report, recommendations=runs, groups=group_up(runs))
-
-
-def clear_report() -> Report:
-    report = sample_report()
-    detectors = [
-        replace(d, status="clear", findings=0, message=None) for d in report.detectors if d.origin == "built-in"
-    ]
-    return replace(report, recommendations=[], groups=[], detectors=detectors)
-
-
-REPORTS = {"sample": sample_report, "empty": empty_report, "hostile": hostile_report, "clear": clear_report}
-
+from reportgen.render.markdown import WIDTH, render_markdown
 
 # ── the file ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -406,125 +323,3 @@ def test_a_small_change_is_a_small_diff() -> None:
     changed = [line for line in difflib.ndiff(before, after) if line.startswith(("+ ", "- "))]
     # The pipeline's row and the agent's row, before and after.
     assert len(changed) == 4
-
-
-# ── hostile text ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_hostile_text_makes_no_markup() -> None:
-    report, text = hostile_report(), made("hostile")
-    kinds: set[str] = set()
-    for token in parsed(text):
-        kinds.add(token.type)
-        for part in token.children or []:
-            kinds.add(part.type)
-            if part.type == "link_open":
-                assert re.fullmatch(r"#[\w-]+", str(part.attrs["href"]))
-    # The marker is the only block of HTML.
-    assert sum(token.type == "html_block" for token in parsed(text)) == 1
-    assert kinds.isdisjoint({"html_inline", "image", "blockquote_open", "code_block", "hr", "s_open"})
-    assert [tag for tag, _ in headings(text)] == [tag for tag, _ in headings(made("sample"))]
-    assert headings(text)[0][1] == f"Recommendations for {plain(report.build.project)}"
-    for rows in tables(text):
-        assert {len(row) for row in rows} == {len(rows[0])}
-
-
-def test_hostile_names_stay_one_cell_with_their_text() -> None:
-    report, text = hostile_report(), made("hostile")
-    assert [row[0] for row in table_with(text, "Pipeline")] == [plain(p.pipeline) for p in report.pipelines]
-    assert [row[-1] for row in table_with(text, "Rank")] == [plain(group.title) for group in report.groups]
-    agents = [row[0] for rows in tables(text) if rows[0][0] == "Agent" for row in rows[1:]]
-    assert agents == [plain(a.agent) for p in report.pipelines for a in report.agents if a.pipeline == p.pipeline]
-    for row, rejected in zip(table_with(text, "Line"), report.rejected, strict=True):
-        assert row[1] == plain(rejected.reason)
-        assert plain(rejected.snippet).startswith(row[2].removesuffix("…"))
-        assert len(row[2]) <= 40
-    told = rendered(text)
-    for one in report.recommendations:
-        assert plain(one.title) in told
-    assert plain(HOSTILE) in told
-
-
-@given(st.lists(st.text(max_size=12), min_size=2, max_size=2), st.integers(0, 3))
-def test_any_cells_stay_a_row(cells: list[str], more: int) -> None:
-    assert tables(table("One | Two:", [cells] * (more + 1))) == [
-        [["One", "Two"], *[[plain(cell) for cell in cells]] * (more + 1)]
-    ]
-
-
-def test_a_table_is_aligned_for_a_terminal() -> None:
-    assert str(table("Name | Cost:", [["文書", "$1.00"], ["a|b", "$12.34"], ["x" * 60, None]])) == (
-        f"| Name |    Cost |\n| ---- | ------: |\n| 文書 |   $1.00 |\n| a\\|b |  $12.34 |\n| {'x' * 60} | unknown |\n"
-    )
-
-
-def test_values_are_escaped_without_being_asked_for() -> None:
-    assert as_markdown("*a* | b") == "\\*a\\* \\| b"
-    assert as_markdown(Markdown("*a*")) == "*a*"
-    with pytest.raises(TypeError, match="unknown"):
-        as_markdown(None)
-
-
-PROSE = [
-    ("Run **x** cost `y`, see [this](../runs.html).", True),
-    ("Plain words, 1.5 times.", True),
-    ("a \\<b\\> c", True),
-    ("<b>x</b>", False),
-    ("x <!-- y -->", False),
-    ("<div open", False),
-    ("![x](y.png)", False),
-    ("[x](javascript:alert(1)) <i>", False),
-    ("- item", False),
-    ("# heading", False),
-    ("> quote", False),
-    ("| a |\n| - |", False),
-    ("two\n\nparagraphs", False),
-    ("", False),
-]
-
-
-@pytest.mark.parametrize(("text", "kept"), PROSE)
-def test_an_authors_prose_is_kept_only_where_it_is_one_line_of_prose(text: str, kept: bool) -> None:
-    assert one_line(text) is kept
-
-
-@settings(deadline=None)
-@given(
-    st.lists(
-        st.sampled_from(
-            ["word", "-", "1.", "12)", "#", ">", "a|b", "***", "---", "*x*", "`", "=", ":-", "<p>", "~~~", "é" * 30]
-        ),
-        min_size=1,
-        max_size=60,
-    )
-)
-def test_folding_a_line_changes_nothing_of_what_is_read(words: list[str]) -> None:
-    for start in ("", "- "):
-        line = start + escape_markdown(" ".join(words))
-        folded = fold_lines(line)
-        assert HOST.render(folded).replace("\n", " ") == HOST.render(line + "\n").replace("\n", " ")
-
-
-def test_folding_leaves_tables_headings_and_fences_alone() -> None:
-    long = "word " * 40
-    for text in (f"| {long}|\n", f"# {long.strip()}\n", f"```\n{long.strip()}\n```\n"):
-        assert fold_lines(text) == text
-    assert max(len(line) for line in fold_lines(f"- {long}").split("\n")) <= WIDTH
-    assert fold_lines(f"- {long}").split("\n")[1].startswith("  word")
-
-
-# ── a project's own template ─────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_a_projects_template_stands_in_and_its_values_are_escaped(tmp_path: Path) -> None:
-    (tmp_path / "RECOMMENDATIONS.md.j2").write_text("{{ marker }}\n\n{{ report.build.project }}\n{{ '<b>' ~ 1 }}\n")
-    report = replace(sample_report(), build=replace(sample_report().build, project="<i>|`x"))
-    text = render_markdown(report, template_dirs=[tmp_path])
-    assert text.split("\n")[2:] == ["\\<i>\\|\\`x", "\\<b>1", ""]
-
-
-def test_a_wrong_template_is_named_with_its_line(tmp_path: Path) -> None:
-    template = tmp_path / "RECOMMENDATIONS.md.j2"
-    template.write_text("one\n{{ report.nothing }}\n")
-    with pytest.raises(ReportgenError, match=r"RECOMMENDATIONS\.md\.j2:2"):
-        render_markdown(sample_report(), template_dirs=[tmp_path])
