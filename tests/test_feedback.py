@@ -45,7 +45,7 @@ def test_columns_in_any_order_with_extra_ones_and_any_case() -> None:
     read = Read("| note | PATTERN | **Score** | agent | When |\n|-|-|-|-|-|\n| x | timeout | 45 | writer | today |\n")
     (row,) = read.rows
     assert (row.score, row.tags, row.date, row.pipeline_no, row.issue) == (Decimal(45), ("timeout",), None, None, "")
-    assert read.said("feedback-columns-not-read") == [(1, "columns not read: note, When")]
+    assert read.said("feedback-columns-not-read") == [(1, "Columns not read: note, When.")]
 
 
 def test_a_column_that_stands_twice() -> None:
@@ -81,7 +81,7 @@ def test_what_is_never_closed_is_named(opening: str, what: str) -> None:
     read = Read(HEAD + ROW + "\n" + opening + "\n" + ROW)
     assert len(read.rows) == 1
     assert read.said("feedback-never-closed") == [
-        (5, f"the {what} opened here is never closed: nothing below it is read")
+        (5, f"The {what} opened here is never closed: nothing below it is read.")
     ]
 
 
@@ -183,8 +183,8 @@ def test_too_few_and_too_many_cells() -> None:
     read = Read(HEAD + "| 2026-03-10 | docs | writer | 45/100 |\n" + ROW[:-1] + " more | cells |\n")
     assert [row.tags for row in read.rows] == [(), ("loop-excess",)]
     assert read.said("feedback-row-cells") == [
-        (3, "the row has 4 of 7 cells; the missing ones are taken as empty"),
-        (4, "the row has 9 cells and the header 7; the last ones are left out"),
+        (3, "The row has 4 of 7 cells; the missing ones are taken as empty."),
+        (4, "The row has 9 cells and the header 7; the last ones are left out."),
     ]
 
 
@@ -253,7 +253,7 @@ def test_scores_of_at_most_one_are_doubted() -> None:
 def test_undated_rows_are_named() -> None:
     read = Read(HEAD + "| March 3 | d | a | 45 | | | |\n| | d | a | 45 | | | |\n")
     assert [row.date for row in read.rows] == [None, None]
-    assert read.said("feedback-date") == [(3, "the date “March 3” has no year: undated")]
+    assert read.said("feedback-date") == [(3, "The date “March 3” has no year: undated.")]
     assert read.codes["feedback-undated"] == 1
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
@@ -20,12 +20,10 @@ from markdown_it.token import Token
 
 from reportgen.inputs.feedback_file import Block, FileReader, Line
 from reportgen.inputs.feedback_rows import FeedbackRow, RowReader
-from reportgen.inputs.textlines import read_text, shown_name
+from reportgen.inputs.sources import Source, shown_name
+from reportgen.inputs.textlines import read_text
 from reportgen.model import InputFile, Notice, RejectedLine
 from reportgen.names import Names, squeeze
-
-if TYPE_CHECKING:
-    from reportgen.inputs.sources import Source
 
 __all__ = ["FeedbackRead", "FeedbackRow", "read_feedback"]
 
@@ -53,7 +51,7 @@ def read_feedback(sources: Sequence[Source], names: Names, *, redact: bool) -> F
     rejected: list[RejectedLine] = []
     notices: list[Notice] = []
     for file_no, source in enumerate(sources):
-        shown = shown_name(source.name, redacted=redact)
+        shown = shown_name(source, redacted=redact)
         text = read_text(source.path, shown)
         found, render = parse(text.lines)
         reader = RowReader(file_no, shown, text, names, render=render, redacted=redact, first_row_no=len(rows))

@@ -56,14 +56,17 @@ class FileReader:
             else:
                 self._closed(block)
         if self._header is None:
-            message = "no table with the columns Agent, Score and Pattern was found"
+            message = (
+                "no table with the columns Agent, Score and Pattern was found; a feedback table begins with the rows"
+                " | Date | Pipeline | Agent | Score | Issue | Resolution | Pattern | and |---|---|---|---|---|---|---|"
+            )
             self._notes.add("feedback-no-table", message)
             return
         for index, count in self._early:
             if count == self._header.count:
                 self._rows.reject(index, f"stands above the table's header (line {self._header.line})")
         if not self._rows.rows and not self._rows.rejected():
-            what = "only a template's rows" if self._rows.saw_template else "no rows yet"
+            what = "only the rows of a template" if self._rows.saw_template else "no rows yet"
             self._notes.add("feedback-no-rows", f"the table holds {what}", self._header.line, "info")
 
     # --- tables -----------------------------------------------------------------------------------------------------

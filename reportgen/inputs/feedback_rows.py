@@ -128,8 +128,8 @@ class RowReader:
         ]
 
     def _extra_line(self) -> int:
-        """Return 1 where a compressed file breaks off between two lines: what is missing counts as one line."""
-        return int(self._text.damage is not None and not self._text.unterminated)
+        """Return 1 where a compressed file breaks off and no line shows it: what is missing counts as one line."""
+        return int(self._text.damage is not None and self._text.count not in self._rejected)
 
     def reject(self, index: int, reason: str) -> None:
         """Say that the row at `index` can't be read; a physical line that also holds a good row stays used."""
@@ -174,7 +174,7 @@ class RowReader:
         others = [written.get(name, "") for name in ("pipeline", "pattern", "issue", "resolution")]
         if is_placeholder(written.get("date", ""), written["agent"], written["score"], others):
             self.saw_template = True
-            self.notes.tally("feedback-placeholder", "{n} still a template's, not read", number, "info")
+            self.notes.tally("feedback-placeholder", "{n} of an unfilled template, not read", number, "info")
             return False
         if self._text.damage and self._text.unterminated and number == self._text.count:
             self.reject(index, self._text.damage)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,14 +64,10 @@ def read_text(path: Path, shown: str) -> TextFile:
     return TextFile(lines, numbers, frozenset(invalid), frozenset(nul), count, file.unterminated, file.damage)
 
 
-def shown_name(name: str, *, redacted: bool) -> str:
-    """Return an input's name as messages and the report show it."""
-    return redact(name) if redacted else name
-
-
 def snippet(text: str, *, redacted: bool) -> str:
-    """Return the beginning of a line for people: one line, short, redacted before it is cut."""
-    text = re.sub(r"[\s\x00-\x1f\x7f]+", " ", text[:2000]).strip()
+    """Return the beginning of a line for people: one line of printable text, redacted before it is cut."""
+    text = " ".join(text[: 16 * _SNIPPET].split())
     if redacted:
         text = redact(text)
+    text = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
     return text if len(text) <= _SNIPPET else text[: _SNIPPET - 1] + "…"
