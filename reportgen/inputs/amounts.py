@@ -63,8 +63,8 @@ def amount(value: object, limit: Decimal, places: int, scale: Decimal | None = N
     if type(value) is NumberText and scale is None:
         # The common price, `0.0091`: its own text is the answer where that is plain and short.
         point = value.find(".")
-        if 0 < point <= 9 and len(value) <= point + 1 + places and value.isascii() and value.replace(".", "").isdigit():
-            return str(value), False
+        if 0 < point <= 9 and len(value) <= point + 1 + places and value.replace(".", "", 1).isdigit():
+            return value, False
     exact = number(value)
     if exact is None or exact < 0:
         return None

@@ -120,12 +120,10 @@ class Cells:
             self._remarks.add("tokens-unusable")
         return count
 
-    def total(
-        self, flat: Record, plan: Plan, parts: list[int | None], *, cache_inside: bool
-    ) -> tuple[int | None, bool]:
+    def total(self, flat: Record, plan: Plan, parts: list[int | None], summed: int | None) -> tuple[int | None, bool]:
         """Return the total and whether it is an estimate: given, else the sum of the parts, else the estimate.
 
-        `parts`: input, output, cache reads, cache writes; `cache_inside`: this producer's input holds the reads.
+        `parts`: input, output, cache reads, cache writes; `summed`: all of them together.
         """
         total: int | None = None
         flagged = False
@@ -134,13 +132,11 @@ class Cells:
             if value is not None and value != "":
                 total = value if type(value) is int and 0 <= value < TOKEN_LIMIT else self.count(value)
                 break
-        if total is None:
-            for part in parts:
-                if part is not None:
-                    total = part if total is None else total + part
+        if total is None and summed is not None:
+            total = summed
             inputs, _, reads, _ = parts
             # More reads than input can't be inside it.
-            if cache_inside and total is not None and reads and inputs is not None and reads <= inputs:
+            if reads and inputs is not None and reads <= inputs and _reads_inside(flat, plan):
                 total -= reads
         for key in plan.estimated_tokens:
             value = flat[key]
@@ -192,6 +188,15 @@ class Cells:
                 return ""
             return found[0]
         return ""
+
+
+def _reads_inside(flat: Record, plan: Plan) -> bool:
+    """Say whether the producer that used these names counts cache reads as input."""
+    for keys in (plan.input_tokens, plan.cache_read_tokens):
+        used = next((key for key in keys if flat[key] is not None and flat[key] != ""), None)
+        if used in plan.cache_inside:
+            return True
+    return False
 
 
 def truth(flat: Record, keys: Keys) -> bool | None:

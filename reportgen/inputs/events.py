@@ -173,6 +173,7 @@ class _Reading:
         file = LineFile(path, self._progress)
         reader, taker, remarks = self._lines, self._taker, self._remarks
         scan, nans, take = reader.scan, reader.nans, taker.take
+        not_cost, event, _ = Fate
         taker.cells.costs = taker.cells.costs_above_zero = 0
         number = 0
         for line in file:
@@ -196,10 +197,10 @@ class _Reading:
                     remarks.add(oddity)
                 record = records[0]
             fate = take(record, line)
-            if fate is Fate.EVENT:
+            if fate is event:
                 account.used += 1
                 account.events += 1
-            elif fate is Fate.NOT_COST:
+            elif fate is not_cost:
                 account.not_cost += 1
             else:
                 account.used += 1

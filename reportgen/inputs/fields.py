@@ -143,6 +143,8 @@ class Plan:
     operation: Keys
     #: The four exact parts of the total that are there, as (place among the four, keys).
     parts: tuple[tuple[int, Keys], ...]
+    #: The total is not always the sum of the parts.
+    other_totals: bool
     #: Keys that make a record a cost event when one of them has a value.
     presence: Keys
     #: For keys of costs and durations: what one is in dollars or milliseconds, where that is not 1.
@@ -236,14 +238,16 @@ class Planner:
         path_of = {key: _inner(fold_key(key)) for key in keys}
         totals, only_totals = _totals(keys, {key for name in _METRICS for key in where[name]})
         otlp = next((key for key in keys if fold_key(key) in _OTLP_ROOTS), None)
+        cache_inside = frozenset(key for key, path in path_of.items() if path in _FOLDED_CACHE_INSIDE)
         return Plan(
             **where,
             parts=tuple((place, where[name]) for place, name in enumerate(_PARTS) if where[name]),
+            other_totals=bool(where["total_tokens"] or where["estimated_tokens"] or cache_inside),
             presence=tuple(key for name in _PRESENCE for key in where[name]),
             scales={key: _FOLDED_SCALES[path] for key, path in path_of.items() if path in _FOLDED_SCALES},
             estimated_costs=frozenset(key for key, path in path_of.items() if path in _FOLDED_ESTIMATED),
             estimate_flags=frozenset(key for key, path in path_of.items() if path == "tokensestimated"),
-            cache_inside=frozenset(key for key, path in path_of.items() if path in _FOLDED_CACHE_INSIDE),
+            cache_inside=cache_inside,
             totals=totals,
             only_totals=only_totals,
             openable=tuple(key for key in keys if fold_key(key) in self._inside),

@@ -41,6 +41,10 @@ class Fate(IntEnum):
     LATER = 2
 
 
+# Members of an enum are slow to reach, and these are reached for every record.
+_NOT_COST, _EVENT, _LATER = Fate
+
+
 class Taker:
     """Turns records into rows of the CSV. `remarks` must be set to the line at hand."""
 
@@ -77,7 +81,7 @@ class Taker:
         if plan.unusual:
             other = self._unusual(record, flat, plan)
             if other is None:
-                return Fate.NOT_COST
+                return _NOT_COST
             if other is not flat:
                 flat, plan, transcript = other, self._planner.plan(other), True
 
@@ -92,9 +96,9 @@ class Taker:
             if value is not None and value != "":
                 break
         else:
-            return Fate.NOT_COST
+            return _NOT_COST
         if self._as_of is not None and time > self._as_of:
-            return Fate.LATER
+            return _LATER
         if trouble:
             self._remarks.add(_TIME_REMARKS.get(trouble, "time-unreadable"))
 
@@ -105,16 +109,20 @@ class Taker:
         tool = cells.label(flat, plan.tool_name) if plan.tool_name else ""
         model = cells.label(flat, plan.model) if plan.model else ""
         parts: list[int | None] = [None, None, None, None]
-        cache_inside = False
+        total: int | None = None
         for place, keys in plan.parts:
             for key in keys:
                 value = flat[key]
                 if value is None or value == "":
                     continue
-                parts[place] = value if type(value) is int and 0 <= value < TOKEN_LIMIT else cells.count(value)
-                cache_inside = cache_inside or key in plan.cache_inside
+                count = value if type(value) is int and 0 <= value < TOKEN_LIMIT else cells.count(value)
+                if count is not None:
+                    parts[place] = count
+                    total = count if total is None else total + count
                 break
-        total, tokens_estimated = cells.total(flat, plan, parts, cache_inside=cache_inside)
+        tokens_estimated = False
+        if plan.other_totals:
+            total, tokens_estimated = cells.total(flat, plan, parts, total)
         cost, basis = cells.cost(flat, plan) if plan.cost_usd else ("", "")
         duration = cells.duration(flat, plan) if plan.duration_ms else ""
         if plan.is_estimate and truth(flat, plan.is_estimate):
@@ -132,13 +140,13 @@ class Taker:
         if plan.event_id and (event_id := cells.identity(flat, plan.event_id)):
             self._repeats.same_id(event_id, row, line, part)
         if transcript:
-            return Fate.EVENT
+            return _EVENT
         if plan.related or self._cumulative == "always":
             metrics = (*parts, total, Decimal(cost) if cost else None)
             self._relate(record, flat, plan, time, (agent, pipeline, run, tool), metrics, row)
         elif run and not tool and time and (total is not None or cost):
             self._repeats.level(run, time, (*parts, total, Decimal(cost) if cost else None))
-        return Fate.EVENT
+        return _EVENT
 
     def _unusual(self, record: Record, flat: Record, plan: Plan) -> Record | None:
         """Return the record to take (a transcript's line in canonical names), or None where it is no cost event."""
