@@ -243,7 +243,7 @@ def mixed_project(folder: Path) -> Path:
 def test_a_pipeline_is_exactly_its_part(tmp_path: Path) -> None:
     whole = built(mixed_project(tmp_path))
     for name in ("docs", "hunt"):
-        part = built(tmp_path, pipeline=name.upper(), site="part", recommendations="part.md")
+        part = built(tmp_path, pipeline=name.upper(), site=tmp_path / "part", recommendations=tmp_path / "part.md")
         assert part["build"]["pipeline_filter"] == name
 
         def rows(report: dict[str, Any], key: str, name: str = name) -> list[dict[str, Any]]:
@@ -380,7 +380,9 @@ def test_a_second_build_changes_nothing(tmp_path: Path) -> None:
 def test_ids_are_stable_and_retired_ones_are_named(tmp_path: Path) -> None:
     mixed_project(tmp_path)
     first = {r["id"] for r in built(tmp_path)["recommendations"]}
-    (tmp_path / "FEEDBACK.md").write_text(HEADER + "| 2026-11-02 | docs | writer | 90 | a | b | - |\n", encoding="utf-8")
+    (tmp_path / "FEEDBACK.md").write_text(
+        HEADER + "| 2026-11-02 | docs | writer | 90 | a | b | - |\n", encoding="utf-8"
+    )
     report = built(tmp_path)
     second = {r["id"] for r in report["recommendations"]}
     gone = first - second
@@ -405,7 +407,9 @@ def test_bytes_do_not_depend_on_the_place_or_the_machine(tmp_path: Path) -> None
             check=True,
             cwd=folder,
             # One processor for the first: DuckDB then works with one thread.
-            preexec_fn=(lambda c=cpus: os.sched_setaffinity(0, c)) if cpus and hasattr(os, "sched_setaffinity") else None,
+            preexec_fn=(lambda c=cpus: os.sched_setaffinity(0, c))
+            if cpus and hasattr(os, "sched_setaffinity")
+            else None,
         )
     assert tree(first) == tree(second)
 
@@ -424,6 +428,10 @@ def test_two_agents_named_by_addresses_stay_two_and_no_address_is_written(tmp_pa
     rows = [event(agent=a, run_id=r) for a in ("ann@example.com", "bob@example.com") for r in ("r1", "r2")]
     report = built(write_project(tmp_path, rows))
     assert sorted(a["agent"] for a in report["agents"]) == ["[e-mail 1]", "[e-mail 2]"]
-    for path in [tmp_path / "RECOMMENDATIONS.md", *(tmp_path / "site").rglob("*"), *(tmp_path / ".reportgen").rglob("*")]:
+    for path in [
+        tmp_path / "RECOMMENDATIONS.md",
+        *(tmp_path / "site").rglob("*"),
+        *(tmp_path / ".reportgen").rglob("*"),
+    ]:
         if path.is_file():
             assert b"example.com" not in path.read_bytes(), path
