@@ -18,8 +18,10 @@ from reportgen import detectors as detecting
 from reportgen import publish as publishing
 from reportgen.chartfiles import ChartFailed
 from reportgen.errors import ExitCode, ReportgenError
+from reportgen.inputs.budget import read_budget
 from reportgen.inputs.events import read_events
 from reportgen.inputs.feedback import read_feedback
+from reportgen.inputs.healing_log import read_healing
 from reportgen.inputs.sources import Inputs, find_inputs
 from reportgen.model import Build, InputFile, Notice, RejectedLine, Report, Retired
 from reportgen.names import Names, clean_name, fold
@@ -158,6 +160,7 @@ def _load(store: Warehouse, settings: Settings, inputs: Inputs, progress: Progre
             as_of=settings.as_of,
             fields=settings.fields,
             redact=settings.redact,
+            cumulative=settings.running_totals,
             on_progress=lambda done, total: progress("read events", done, total),
         )
         feedback = read_feedback(inputs.feedback, names, redact=settings.redact)
@@ -173,8 +176,6 @@ def _load(store: Warehouse, settings: Settings, inputs: Inputs, progress: Progre
         }  # fmt: skip
         rejected += getattr(feedback, "rejected", ())
         if inputs.healing is not None:
-            from reportgen.inputs.healing_log import read_healing
-
             healing = read_healing(inputs.healing, names, redact=settings.redact)
             accounts += healing.files
             notices += healing.notices
@@ -185,8 +186,6 @@ def _load(store: Warehouse, settings: Settings, inputs: Inputs, progress: Progre
                 for r in healing.rows
             ]  # fmt: skip
         if inputs.budget is not None:
-            from reportgen.inputs.budget import read_budget
-
             budget = read_budget(inputs.budget, names)
             accounts += budget.files
             notices += budget.notices

@@ -223,10 +223,16 @@ def test_one_score_by_hand(tmp_path: Path) -> None:
 
 def test_an_analyst_edits_the_points(tmp_path: Path) -> None:
     """A project's sql/scoring/points.sql replaces the built-in table, without any Python."""
-    events = [event(f"2026-11-{d:02d}T00:00:00Z", "writer", run_id=f"r{d}", cost_usd=1 if d < 9 else 90) for d in range(1, 10)]
+    events = [
+        event(f"2026-11-{d:02d}T00:00:00Z", "writer", run_id=f"r{d}", cost_usd=1 if d < 9 else 90) for d in range(1, 10)
+    ]
     folder = write_project(tmp_path, events)
     before = built(folder)["recommendations"][0]["vfm"]["cost_savings"]
-    own = (SQL / "scoring" / "points.sql").read_text("utf-8").replace("('cost_share', 1, 1, 25,", "('cost_share', 1, 1, 21,")
+    own = (
+        (SQL / "scoring" / "points.sql")
+        .read_text("utf-8")
+        .replace("('cost_share', 1, 1, 25,", "('cost_share', 1, 1, 21,")
+    )
     write_project(tmp_path, None, files={"sql/scoring/points.sql": own})
     after = built(folder)["recommendations"][0]["vfm"]["cost_savings"]
     # c(r) - C/R = 90 - 98/9 = 79.1; of 98 it is 80.7%: 20 + 5 x 0.614 = 23.07 with 25 at the top, 20.6 with 21.
