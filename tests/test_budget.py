@@ -40,7 +40,7 @@ def read(tmp_path: Path, content: str | bytes) -> tuple[BudgetRead, list[Limit]]
     assert file.used + file.not_cost + file.blank == file.lines
     assert file.events == len(result.rows)
     assert file.rejected == 0
-    limits = [
+    limits: list[Limit] = [
         (None if row.agent_no is None else spelled[row.agent_no], row.window, f"{row.limit_usd.normalize():f}")
         for row in result.rows
     ]

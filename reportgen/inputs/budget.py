@@ -19,7 +19,7 @@ from reportgen.inputs.notes import Notes
 from reportgen.inputs.sources import Source, shown_name
 from reportgen.inputs.textlines import TextFile, read_text, snippet
 from reportgen.model import InputFile, Notice
-from reportgen.names import Names, clean_name
+from reportgen.names import Names, clean_name, fold
 
 _ITEM = re.compile(r"\s*(?:>\s*)*(?:[-*+]|[0-9]{1,9}[.)])\s+(?:\[[ xX]\]\s+)?(?P<text>.*)")
 _COMMENT = re.compile(r"<!--.*?-->|(?:^|\s)#\s.*$")
@@ -103,7 +103,7 @@ class _Reader:
         for number, line in self._open_lines():
             self._line(number, line)
         rows = self._rows()
-        if not rows and not self._notes.notices():
+        if not self._used and not self._notes.notices():
             self._notes.add("budget-empty", "no limit was found; a limit is a list item such as - limit: 500 cents")
         written = {n for n, line in zip(self._text.numbers, self._text.lines, strict=True) if line.strip()}
         damaged = self._text.damage is not None
@@ -222,10 +222,9 @@ class _Reader:
             self._limit(number, "", None, value, text)
             return
         # Only an item with an amount names an agent: prose must not invent one.
-        if isinstance(read_amount(value), str) and not says_no_limit(value):
-            self._refuse(
-                number, text, f"is not understood: “{snippet(value, redacted=self._redacted)}” {read_amount(value)}"
-            )
+        amount = read_amount(value)
+        if isinstance(amount, str) and not says_no_limit(value):
+            self._refuse(number, text, f"is not understood: its value {amount}")
             return
         agent_no = self._names.agent(key)
         if agent_no is None:
@@ -256,15 +255,14 @@ class _Reader:
     def _rows(self) -> list[BudgetRow]:
         """Give each limit its window, and keep one per agent and window: the last."""
         project = self._project
-        keys = {spelling.spelling_no: spelling.key_no for spelling in self._names.rows(redacted=False)}
-        kept: dict[tuple[int | None, Window], BudgetRow] = {}
+        kept: dict[tuple[str, Window], BudgetRow] = {}
         for limit in self._limits:
             window = limit.window or project.window
             if window is None:
                 which = "the window of the file is not known" if project.window_named else "no window is named"
                 self._refuse(limit.line, self._line_text(limit.line), f"can't be used: {which}")
                 continue
-            who = None if limit.agent_no is None else keys[limit.agent_no]
+            who = fold(limit.who)
             if (who, window) in kept:
                 whose = f"of “{snippet(limit.who, redacted=self._redacted)}”" if limit.who else "of all agents"
                 self._notes.add(
