@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from reportgen import settings_table as table
 from reportgen import tomlfile
@@ -32,6 +32,8 @@ class Settings:
     feedback: tuple[str, ...] = ()
     healing_log: str | None = None
     budget: str | None = None
+    #: Whether rows of one session are its running totals: where they prove it, always, never.
+    running_totals: Literal["auto", "always", "never"] = "auto"
     #: Outputs; the defaults are `RECOMMENDATIONS.md` and `site` in the project.
     recommendations: Path
     site: Path

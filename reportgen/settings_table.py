@@ -117,6 +117,17 @@ SETTINGS: tuple[Setting, ...] = (
         flag="--budget",
     ),
     Setting(
+        table="inputs",
+        key="running_totals",
+        field="running_totals",
+        reads=read.running_totals,
+        accepts='"auto", "always" or "never"',
+        default='"auto"',
+        sample='"auto"',
+        meaning="Whether the cost events of a session are its running totals, where only the last counts; auto: where"
+        " they say so, or share a transcript and never fall.",
+    ),
+    Setting(
         table="outputs",
         key="recommendations",
         field="recommendations",

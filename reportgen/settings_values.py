@@ -45,6 +45,13 @@ def truth(value: object) -> bool:
     return value
 
 
+def running_totals(value: object) -> str:
+    """Read how rows of one session are taken."""
+    if value not in ("auto", "always", "never"):
+        raise ValueError(f'must be "auto", "always" or "never", not {shown(value)}')
+    return str(value)
+
+
 def path(value: object) -> str:
     """Read one path; `~` at its start is the home directory."""
     if isinstance(value, os.PathLike):

@@ -478,6 +478,7 @@ def test_what_only_looks_like_running_totals_is_said(tmp_path: Path) -> None:
 def test_a_setting_decides_about_running_totals(tmp_path: Path) -> None:
     assert read(tmp_path, *stops(), cumulative="always").column("cost_usd") == ["4"]
     assert read(tmp_path, *stops("s", cumulative=True), cumulative="never").fates() == {"used": 4}
+    assert read(tmp_path, *stops(), cumulative="never").codes == {}
 
 
 @pytest.mark.parametrize(

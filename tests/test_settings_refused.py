@@ -50,6 +50,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "reportgen.toml:2",
             "'events' in [inputs] must be one path in quotes, not 1",
         ),
+        (
+            "[inputs]\nrunning_totals = true\n",
+            "reportgen.toml:2",
+            '\'running_totals\' in [inputs] must be "auto", "always" or "never", not true',
+        ),
         ("[privacy]\nredact = 'no'\n", "reportgen.toml:2", "'redact' in [privacy] must be true or false, not 'no'"),
         (
             "[quality]\nscore_flag = 101\n",

@@ -6,7 +6,7 @@ One pass over the files writes all rows; what must not count twice (see `repeats
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -235,12 +235,8 @@ class _Reading:
 
     def _end_of_file(self, file: LineFile, account: _Account) -> None:
         if file.damage:
-            last = self._rejected[-1] if self._rejected else None
-            name = self._shown[self._remarks.file]
-            if last and file.unterminated and (last.file, last.line) == (name, account.lines):
-                self._rejected[-1] = RejectedLine(
-                    file=last.file, line=last.line, reason=file.damage, snippet=last.snippet
-                )
+            if account.rejected and file.unterminated and self._rejected[-1].line == account.lines:
+                self._rejected[-1] = replace(self._rejected[-1], reason=file.damage)
             else:
                 # What is missing begins on a line of its own, which nothing was seen of.
                 account.lines += 1

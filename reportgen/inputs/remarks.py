@@ -5,6 +5,8 @@ from __future__ import annotations
 from reportgen.inputs import records
 from reportgen.model import Notice
 
+_IF_TOTALS = ' if they are, set running_totals = "always" in [inputs] of reportgen.toml, else "never" to silence this.'
+
 #: code: (severity, what is said of one, what is said of `{n}`). In the order in which the notices of a file stand.
 _MESSAGES: dict[str, tuple[str, str, str]] = {
     "file-empty": ("info", "The file has no line in it.", ""),
@@ -127,9 +129,9 @@ _MESSAGES: dict[str, tuple[str, str, str]] = {
     "looks-cumulative": (
         "warning",
         "The rows of one session look like running totals: no number ever falls. They were added up all the same;"
-        " if they are running totals, the cost here is several times too high.",
+        + _IF_TOTALS,
         "The rows of {n} sessions look like running totals: no number ever falls. They were added up all the same;"
-        " if they are running totals, the cost here is several times too high.",
+        + _IF_TOTALS,
     ),
 }
 _ORDER = {code: place for place, code in enumerate(_MESSAGES)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -136,7 +136,7 @@ class Repeats:
             return
         texts = canonical({found[row].place for group in tied for row in group})
         for group in tied:
-            keep = max(group, key=lambda row: (texts[found[row].place][self._parts.get(row, 0)], -row))
+            keep = max(group, key=lambda row: (_nth(texts.get(found[row].place, ()), self._parts.get(row, 0)), -row))
             self._dropped.update((row, "duplicate") for row in group if row != keep)
 
     def _close(self, openings: list[_Opening]) -> None:
@@ -205,6 +205,11 @@ class _Levels:
 
 def _falls(earlier: tuple[int | Decimal, ...], later: tuple[int | Decimal, ...]) -> bool:
     return any(a > b for a, b in zip(earlier, later, strict=True))
+
+
+def _nth(texts: Sequence[str], place: int) -> str:
+    # A file that changed between the two readings has nothing more to say.
+    return texts[place] if place < len(texts) else ""
 
 
 class _Row(NamedTuple):

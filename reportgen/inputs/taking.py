@@ -66,6 +66,8 @@ class Taker:
         self._planner = Planner(own_fields)
         self._as_of = as_of
         self._cumulative = cumulative
+        #: Sessions are looked at for numbers that never fall.
+        self._look = cumulative == "auto"
         self.cells = Cells(names, remarks, redacted=redacted)
 
     def take(self, record: Record, line: bytes, part: int = 0) -> Fate:
@@ -144,7 +146,7 @@ class Taker:
         if plan.related or self._cumulative == "always":
             metrics = (*parts, total, Decimal(cost) if cost else None)
             self._relate(record, flat, plan, time, (agent, pipeline, run, tool), metrics, row)
-        elif run and not tool and time and (total is not None or cost):
+        elif self._look and run and not tool and time and (total is not None or cost):
             self._repeats.level(run, time, (*parts, total, Decimal(cost) if cost else None))
         return _EVENT
 
@@ -197,7 +199,7 @@ class Taker:
         # A row that names a tool is one call, not a session's stop.
         if self._cumulative != "never" and ((says_so and session) or (transcript and not tool)):
             self._repeats.snapshot((session, "" if says_so else transcript), time, metrics, _tie(record), row)
-        elif run and not tool and time:
+        elif self._look and run and not tool and time:
             self._repeats.level(run, time, metrics)
 
 
