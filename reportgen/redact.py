@@ -108,11 +108,11 @@ _TABLE: tuple[tuple[str, tuple[str, ...], str, Callable[[str], bool] | None], ..
     ),
     ("token", ("bearer",), _START + r"(?i:bearer)[ \t]{1,8}(?P<secret>[A-Za-z0-9._~+/=-]{8,})", _bearer),
     ("password", ("basic",), _START + r"(?i:basic)[ \t]{1,8}(?P<secret>[A-Za-z0-9+/=]{8,})", _credentials),
-    # E-mail addresses. Not package@1.2.3 and not icon@2x.png. What is glued on behind belongs to it.
+    # E-mail addresses. Not package@1.2.3, icon@2x.png or git@host:path. What is glued on behind belongs to it.
     (
         "e-mail",
         ("@",),
-        rf"(?<!{_LOCAL}){_LOCAL}++@(?!\d+\.\d|\d+x\.)(?:[\w-]++\.)+[^\W\d_]{{2,}}+(?:[.@%+-]*+\w++)*+",
+        rf"(?<!{_LOCAL})(?!git@[\w.-]++:){_LOCAL}++@(?!\d+\.\d|\d+x\.)(?:[\w-]++\.)+[^\W\d_]{{2,}}+(?:[.@%+-]*+\w++)*+",
         None,
     ),
     # Home directories: Linux and macOS (also below a mount), Windows (also in escaped and slash form), and the dashed
