@@ -472,6 +472,7 @@ def test_what_only_looks_like_running_totals_is_said(tmp_path: Path) -> None:
     more = [event(n, session_id="u", cost=cost) for n, cost in enumerate((3, 1))]
     assert read(tmp_path, *stops(), *falling, *more).codes == {}
     assert read(tmp_path, *stops()[:2]).codes == {}
+    assert read(tmp_path, *[{**row, "session_id": None, "run_id": "r"} for row in stops()]).codes == {}
     assert read(tmp_path, *[event(n, session_id="s", cost=1) for n in range(9)]).codes == {}
 
 

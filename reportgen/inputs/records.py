@@ -44,6 +44,7 @@ _NOT_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 _SWALLOWED_START = re.compile(r"\{\s*\"\s*\Z")
 _HEAD_LOST = re.compile(r"\}\s*(?=\{)")
 _FIRST_KEY = re.compile(r'\{\s*("[^"\\]*(?:\\.[^"\\]*)*")\s*:', re.DOTALL)
+_LONGEST_FIRST_KEY = 200
 _KINDS = {list: "an array", str: "a string", bool: "true or false", type(None): "null"}
 
 
@@ -171,7 +172,7 @@ class LineReader:
     def _glued_as_value(self, text: str, start: int) -> int:
         """Find a record glued on where the torn one expected a value, told from a nested object by its keys."""
         first = _FIRST_KEY.match(text, start)
-        if not first:
+        if not first or len(first[1]) > _LONGEST_FIRST_KEY:
             return len(text)
         again = re.compile(r"(?<=[:\[,\s])\{\s*" + re.escape(first[1]) + r"\s*:")
         at = start

@@ -91,11 +91,16 @@ class Repeats:
         """Note a row that may be its session's running total: it says so, or shares a transcript."""
         self._snapshots.setdefault(key, []).append((time, metrics, tie, row))
 
-    def level(self, run: str, time: str, metrics: Metrics) -> None:
-        """Note a row that says nothing about running totals, to find sessions that look like them."""
-        levels = self._levels.get(run)
+    def level(self, session: str, time: str, metrics: Metrics) -> None:
+        """Note a row that says nothing about running totals, to find sessions that look like them.
+
+        Only a session (not "") has running totals: a run's rows are its calls. Without a time there is no order.
+        """
+        if not session or not time:
+            return
+        levels = self._levels.get(session)
         if levels is None:
-            levels = self._levels[run] = _Levels()
+            levels = self._levels[session] = _Levels()
         levels.add(time, tuple(value or 0 for value in metrics))
 
     def looks_cumulative(self) -> int:

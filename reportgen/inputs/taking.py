@@ -146,8 +146,8 @@ class Taker:
         if plan.related or self._cumulative == "always":
             metrics = (*parts, total, Decimal(cost) if cost else None)
             self._relate(record, flat, plan, time, (agent, pipeline, run, tool), metrics, row)
-        elif self._look and run and not tool and time and (total is not None or cost):
-            self._repeats.level(run, time, (*parts, total, Decimal(cost) if cost else None))
+        elif self._look and plan.session and not tool and (total is not None or cost):
+            self._repeats.level(_session(flat, plan), time, (*parts, total, Decimal(cost) if cost else None))
         return _EVENT
 
     def _unusual(self, record: Record, flat: Record, plan: Plan) -> Record | None:
@@ -199,8 +199,8 @@ class Taker:
         # A row that names a tool is one call, not a session's stop.
         if self._cumulative != "never" and ((says_so and session) or (transcript and not tool)):
             self._repeats.snapshot((session, "" if says_so else transcript), time, metrics, _tie(record), row)
-        elif self._look and run and not tool and time:
-            self._repeats.level(run, time, metrics)
+        elif self._look and not tool:
+            self._repeats.level(_session(flat, plan), time, metrics)
 
 
 def _sums_up(flat: Record, plan: Plan) -> bool:
