@@ -109,6 +109,14 @@ def test_a_site_that_is_a_link_to_a_folder_is_written_there(world: World, tmp_pa
     assert (hosted / "index.html").read_bytes() == NEW.site_files["index.html"]
 
 
+def test_a_disk_that_takes_a_few_bytes_at_a_time_gets_all(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = os.write
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", lambda descriptor, data: write(descriptor, bytes(data)[:7]))
+        world.publish(OLD)
+    assert world.publish(OLD).written == 0
+
+
 def test_modes_honour_the_umask(world: World) -> None:
     before = os.umask(0o027)
     try:

@@ -14,6 +14,7 @@ from publish_world import NEW, OLD, Build, World, digest, in_child, refused, sna
 
 from reportgen.errors import ReportgenError
 from reportgen.publish import MANIFEST, Manifest, read_manifest, recover, refuse_overlap
+from reportgen.publish.files import read_plain
 
 OUTSIDE = b"outside the site\n"
 
@@ -203,6 +204,29 @@ def test_a_hostile_journal_moves_nothing_in_from_outside(world: World, tmp_path:
     assert (secret / "id_rsa").read_bytes() == OUTSIDE
     assert not (world.site / "id_rsa").exists()
     assert not (world.site / ".reportgen-staging").exists()
+
+
+def test_a_hostile_journal_whose_files_are_all_in_place_still_moves_nothing_in(world: World, tmp_path: Path) -> None:
+    secret = tmp_path / "secrets"
+    secret.mkdir()
+    (secret / "id_rsa").write_bytes(b"a real key")
+    value = journal_of(world)
+    (world.site / "id_rsa").write_bytes(OUTSIDE)
+    (world.site / MANIFEST).write_bytes(Manifest(files=value["manifest"]["files"], build_hash="abc").to_bytes())
+    (world.site / ".reportgen-staging" / "files").symlink_to(secret)
+    assert "finished" in str(recover(**world.places))
+    assert (secret / "id_rsa").read_bytes() == b"a real key"
+    assert (world.site / "id_rsa").read_bytes() == OUTSIDE
+
+
+def test_a_file_that_turns_into_a_link_is_not_read_through(tmp_path: Path) -> None:
+    (tmp_path / "real").write_bytes(b"x")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("link", "pipe"):
+        with pytest.raises(OSError, match=name):
+            read_plain(tmp_path / name)
+    assert read_plain(tmp_path / "none") is None
 
 
 def test_a_journal_that_is_a_link_or_nonsense_is_none(world: World, tmp_path: Path) -> None:

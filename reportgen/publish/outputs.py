@@ -111,7 +111,7 @@ def recover(*, site: Path, recommendations: Path, work: Path) -> str | None:
         pairs.append(hinted)
     said: list[str] = []
     for place, file in pairs:
-        if hinted is None and not swap.is_pending(place, file):
+        if hinted is None and not _is_pending(place, file):
             continue
         with hold((place, file.parent)):
             done = _mend(place, file)
@@ -169,8 +169,14 @@ def _mend(site: Path, recommendations: Path) -> str | None:
     try:
         return swap.mend(site, recommendations)
     except OSError as error:
-        doing = "can't finish or undo the swap that an earlier build left"
-        raise cannot(error, doing, site, ", then run this again") from error
+        raise cannot(error, "can't finish or undo the swap that an earlier build left", site) from error
+
+
+def _is_pending(site: Path, recommendations: Path) -> bool:
+    try:
+        return swap.is_pending(site, recommendations)
+    except OSError as error:
+        raise cannot(error, "can't see whether an earlier build was cut short there", site) from error
 
 
 def _write_hint(work: Path, site: Path, recommendations: Path) -> None:
