@@ -186,7 +186,7 @@ def _load(store: Warehouse, settings: Settings, inputs: Inputs, progress: Progre
                 for r in healing.rows
             ]  # fmt: skip
         if inputs.budget is not None:
-            budget = read_budget(inputs.budget, names)
+            budget = read_budget(inputs.budget, names, redact=settings.redact)
             accounts += budget.files
             notices += budget.notices
             raw["budget"] = [

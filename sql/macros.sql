@@ -17,6 +17,10 @@ case
     else cast(amount as varchar)
 end;
 
+/* `1 incident`, `2 incidents`. */
+create or replace macro counted(amount, noun) as
+concat(amount, ' ', noun, case when amount = 1 then '' else 's' end);
+
 /* a / b to two places, for sentences only: comparisons cross-multiply. */
 create or replace macro about(a, b) as
 case

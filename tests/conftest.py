@@ -6,5 +6,5 @@ import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--random-projects", type=int, default=25, help="random projects to build and to solve")
+    parser.addoption("--random-projects", type=int, default=20, help="random projects to build and to solve")
     parser.addoption("--first-seed", type=int, default=1, help="seed of the first random project")

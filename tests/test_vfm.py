@@ -217,7 +217,7 @@ def test_one_score_by_hand(tmp_path: Path) -> None:
     }
     assert (found["decision"], found["saving"], found["saving_basis"]) == ("implement", "2.5", "measured")
     words = found["vfm_evidence"]
-    assert words["frequency"] == "10 in 10 days = 1 a day → 15; 10 of 10 = 100% affected → 25; the larger counts"
+    assert words["frequency"] == "10 occurrences in 10 days = 1 a day → 15; 10 of 10 = 100% affected → 25; the larger counts"
     assert words["cost_savings"] == "25% of the pipeline's cost (measured) → 15"
 
 

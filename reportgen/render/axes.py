@@ -13,6 +13,8 @@ from reportgen.render.format import exact, to_decimal, unit_word
 from reportgen.render.prose import plain
 
 LABEL_LENGTH = 28
+#: Longer titles and line labels make Plotly move the margins about without end.
+TITLE_LENGTH = 48
 #: Names shown along an axis before they would run into each other.
 MAX_TICKS = 24
 
@@ -82,9 +84,9 @@ def literal(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("$", "&#36;")
 
 
-def short(text: str) -> str:
+def short(text: str, length: int = LABEL_LENGTH) -> str:
     """Return a name, escaped, that fits beside an axis or in a legend."""
-    return literal(text if len(text) <= LABEL_LENGTH else f"{text[: LABEL_LENGTH - 1].rstrip()}…")
+    return literal(text if len(text) <= length else f"{text[: length - 1].rstrip()}…")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,8 @@ def axis_title(column: Column, chart: Chart) -> str:
     """Return the column's label, with its unit where the label doesn't say it: `Cost (USD)`, `Events`."""
     label, word = plain(column.label), unit_word(column.unit, chart.measure)
     named = not word or word.casefold() in label.casefold()
-    return literal(label if named else f"{label} ({word})")
+    title = short(label, TITLE_LENGTH)
+    return title if named else f"{title} ({literal(word)})"
 
 
 def numeric(column: Column, chart: Chart) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from typing import Any
 
 from reportgen.model import Cell, Chart, Column
 from reportgen.render.axes import (
+    TITLE_LENGTH,
     Axis,
     Point,
     axis_title,
@@ -33,7 +34,7 @@ from reportgen.render.axes import (
     short,
 )
 from reportgen.render.csvtext import csv_text as csv_text
-from reportgen.render.format import exact, to_decimal
+from reportgen.render.format import exact, show, to_decimal
 from reportgen.render.look import HUES, base_layout, with_themes
 from reportgen.render.prose import plain
 
@@ -292,7 +293,7 @@ def _threshold(chart: Chart, column: Column, layout: dict[str, Any], along: str)
         return
     words = exact(chart.line_at, column.unit, chart.measure)
     label = plain(chart.line_label or "")
-    text = literal(f"{label}: {words}" if label else words)
+    text = f"{short(label, TITLE_LENGTH)}: {literal(words)}" if label else literal(words)
     line = {"width": 1.5, "dash": "dash"}
     if along == "yaxis":
         shape = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "yref": "y", "y0": value, "y1": value}

@@ -6,8 +6,8 @@ Counts the events of each agent of a pipeline and compares them with the mean ov
 at or above the ratio are reported: work piles up where they are.
 """
 finding = """
-{subject} made {observed:n} of the {agent_events} that the {agents} agents of {pipeline} made: {ratio:n} times the mean \
-of {baseline:n}."""
+{subject} made {observed:n} of the {agent_events} that the {agents} agents of {pipeline} made: {ratio:n} times the \
+mean of {baseline:n}."""
 action = "Batch tool calls, or narrow the task scope."
 effort = "M"
 burden = 8

@@ -176,7 +176,7 @@ select
     case
         when t.wait then 'new: not counted until it has seen more runs'
         else concat(
-            t.occurrences, ' in ', plainly(about(t.span_microseconds, 86400000000)), ' days = ',
+            counted(t.occurrences, 'occurrence'), ' in ', plainly(about(t.span_microseconds, 86400000000)), ' days = ',
             plainly(about(cast(t.occurrences as hugeint) * 86400000000, t.span_microseconds)), ' a day',
             case when t.occurrences = 1 then ' (once in all: at most 5)' else '' end,
             ' → ', t.rate_score,
@@ -198,14 +198,14 @@ select
         when t.declared_failure >= t.failure_reduction then 'declared by the detector'
         else concat(
             case t.band
-                when 'low_scores' then concat(t.low_scores, ' reviews below the score flag')
+                when 'low_scores' then concat(counted(t.low_scores, 'review'), ' below the score flag')
                 when 'failures'
                     then
                         concat(
-                            t.tagged, ' reviews tagged timeout, tool-fail or hallucination, and ', t.blocked,
-                            ' blocked incidents'
+                            counted(t.tagged, 'review'), ' tagged timeout, tool-fail or hallucination, and ',
+                            counted(t.blocked, 'blocked incident')
                         )
-                else concat(t.escalated, ' escalated incidents')
+                else counted(t.escalated, 'escalated incident')
             end,
             ' → ', t.failure_reduction
         )
@@ -214,7 +214,7 @@ select
         t.burden, ' declared by the detector, ',
         case
             when t.by_person = 0 then 'no incident that a person handled'
-            else concat('plus ', t.person_points, ' for ', t.by_person, ' incidents that a person handled')
+            else concat('plus ', t.person_points, ' for ', counted(t.by_person, 'incident'), ' that a person handled')
         end,
         ' → ', t.burden_reduction
     ) as burden_evidence,
