@@ -85,12 +85,11 @@ def build(
 def _build(settings: Settings, inputs: Inputs, paths: Sequence[Path], progress: Progress) -> BuildResult:
     with _open_warehouse(settings) as store:
         found, only = _load(store, settings, inputs, progress)
-        report, failed, csvs = _analyse(store, settings, inputs, found, only, progress)
+        report, failed, ids, csvs = _analyse(store, settings, inputs, found, only, progress)
         store.keep()
     manifest = publishing.read_manifest(settings.site)
-    ids = {one.id: one.title for one in report.recommendations}
-    # What another pipeline's view does not show has not gone away.
-    retired = publishing.retire(manifest, ids) if only is None else dict(manifest.retired)
+    # `ids` names every finding: what one pipeline's report does not show has not gone away.
+    retired = publishing.retire(manifest, ids)
     report = with_extras(
         report, tables=csvs[0], retired=[Retired(id=key, title=title) for key, title in retired.items()]
     )
@@ -252,7 +251,7 @@ def _find_pipeline(store: Warehouse, asked: str) -> str:
 
 def _analyse(
     store: Warehouse, settings: Settings, inputs: Inputs, found: Found, only: str | None, progress: Progress
-) -> tuple[Report, list[ChartFailed], tuple[Any, Mapping[str, bytes]]]:
+) -> tuple[Report, list[ChartFailed], Mapping[str, str], tuple[Any, Mapping[str, bytes]]]:
     built_in, own = resource_dir("sql"), settings.project / "sql"
     files = find_sql_files("detectors", built_in, own)
     detectorfile.check_settings(files, settings)
@@ -275,7 +274,7 @@ def _analyse(
     store.fill("findings", detecting.FINDINGS, [f.cells() for o in outcomes for f in o.findings])
     store.create_tables(find_sql_files("scoring", built_in, own))
     progress("detect", len(active), len(active))
-    report, failed = assemble(
+    report, failed, ids = assemble(
         store,
         outcomes,
         pipeline=only,
@@ -295,7 +294,7 @@ def _analyse(
         inputs=found.inputs,
         rejected=found.rejected,
     )
-    return report, failed, csvs
+    return report, failed, ids, csvs
 
 
 def _counts(store: Warehouse, only: str | None) -> dict[str, int]:

@@ -393,6 +393,15 @@ def test_ids_are_stable_and_retired_ones_are_named(tmp_path: Path) -> None:
         assert all(one in (tmp_path / "site" / page).read_text("utf-8") for one in gone)
 
 
+def test_a_view_of_one_pipeline_retires_nothing_of_the_others(tmp_path: Path) -> None:
+    mixed_project(tmp_path)
+    ids = {r["id"] for r in built(tmp_path)["recommendations"]}
+    assert built(tmp_path, pipeline="hunt")["retired"] == []
+    report = built(tmp_path)
+    assert {r["id"] for r in report["recommendations"]} == ids
+    assert report["retired"] == []
+
+
 def test_bytes_do_not_depend_on_the_place_or_the_machine(tmp_path: Path) -> None:
     """Another time zone, locale, hash seed, umask, thread count and folder: the same bytes in every output."""
     first = mixed_project(tmp_path / "a")

@@ -46,8 +46,11 @@ def assemble(
     charts: Sequence[SqlFile],
     found: Found,
     build: Build,
-) -> tuple[Report, list[ChartFailed]]:
-    """Make the report of what the warehouse holds (its scoring tables included), and say which charts failed."""
+) -> tuple[Report, list[ChartFailed], dict[str, str]]:
+    """Make the report of what the warehouse holds (its scoring tables included).
+
+    Beside it: the charts that failed, and the title of every finding by id, those of pipelines not shown included.
+    """
     view = View(warehouse, outcomes, pipeline)
     recommendations = findings.recommendations(view)
     pipelines = subjects.pipelines(view, recommendations)
@@ -77,7 +80,7 @@ def assemble(
         rejected_total=len(found.rejected),
         notices=list(found.notices),
     )
-    return report, failed
+    return report, failed, findings.titles(view)
 
 
 def _charts(

@@ -35,10 +35,6 @@ def _recommendation(view: View, finding: Finding) -> Recommendation:
     detector = finding.detector
     measure = view.measures.get(finding.pipeline) or view.project_measure()
     action = action_of(finding)
-    whole = finding.pipeline == ALL_PIPELINES
-    about = "all pipelines" if whole else f"{finding.subject} in {finding.pipeline}"
-    if finding.subject_kind == "pipeline":
-        about = f"the whole of {finding.pipeline}"
     hashed = view.hashes.key_and_hash("pipeline", finding.pipeline)[1][:6]
     return Recommendation(
         id=view.finding_id(finding),
@@ -49,7 +45,7 @@ def _recommendation(view: View, finding: Finding) -> Recommendation:
         subject=finding.subject,
         subject_kind=finding.subject_kind,
         group=f"{detector.file.id.replace('_', '-')}-{hashed}-{_digest(action)}",
-        title=f"{detector.issue}: {about}",
+        title=title_of(finding),
         finding=fill(finding, detector.finding, measure),
         action=fill(finding, action, measure),
         effort=detector.effort,
@@ -85,6 +81,21 @@ def _recommendation(view: View, finding: Finding) -> Recommendation:
             for name in evidence_columns(finding)
         ],
     )
+
+
+def title_of(finding: Finding) -> str:
+    """Return the one line that names what is wrong, the subject and the pipeline."""
+    about = f"{finding.subject} in {finding.pipeline}"
+    if finding.pipeline == ALL_PIPELINES:
+        about = "all pipelines"
+    elif finding.subject_kind == "pipeline":
+        about = f"the whole of {finding.pipeline}"
+    return f"{finding.detector.issue}: {about}"
+
+
+def titles(view: View) -> dict[str, str]:
+    """Return the title of every finding by its id, those of pipelines that are not shown included."""
+    return {view.finding_id(finding): title_of(finding) for outcome in view.outcomes for finding in outcome.findings}
 
 
 def groups(recommendations: Sequence[Recommendation]) -> list[Group]:
