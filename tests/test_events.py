@@ -329,11 +329,25 @@ def test_an_id_may_be_a_number(tmp_path: Path) -> None:
 
 def test_a_line_is_used_while_one_of_its_events_counts(tmp_path: Path) -> None:
     one, two = (json.dumps(event(event_id=name, agent=name)).encode() for name in "12")
-    seen = read_files(tmp_path, one + b"\n" + one + two + b"\n" + two + one + b"\n")
-    assert seen.fates() == {"used": 2, "duplicates": 1}
+    three = json.dumps(event(agent="3")).encode()
+    seen = read_files(tmp_path, one + three + b"\n" + two + b"\n" + two + one + b"\n" + one + b"\n")
+    assert seen.fates() == {"used": 2, "duplicates": 2}
+    assert (seen.file.events, sorted(seen.column("agent"))) == (3, ["1", "2", "3"])
+    seen = read_files(tmp_path, one + b"\n" + one + two + b"\n")
+    assert seen.fates() == {"used": 1, "duplicates": 1}
     assert (seen.file.events, seen.column("event_no")) == (2, ["0", "1"])
     same = read_files(tmp_path, json.dumps(event(event_id="1", agent="a")).encode() + one + b"\n")
     assert (same.row["agent"], same.fates()) == ("a", {"used": 1})
+
+
+def test_which_copy_of_an_event_counts_does_not_depend_on_the_order_of_the_lines(tmp_path: Path) -> None:
+    shared = json.dumps(event(3, event_id="3", agent="x")).encode()
+    opener = json.dumps(event(1, session_id="s", tool="Bash", phase="pre")).encode()
+    closer = jsonl(event(2, session_id="s", tool="Bash", phase="post"))
+    other = json.dumps(event(4, agent="y")).encode()
+    lines = [opener + shared + b"\n", shared + other + b"\n", closer]
+    fates = [read_files(tmp_path, b"".join(order)).fates() for order in (lines, lines[::-1], lines[1:] + lines[:1])]
+    assert fates[0] == fates[1] == fates[2]
 
 
 # Nothing later than as_of is seen

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -141,7 +141,11 @@ class Repeats:
             return
         texts = canonical({found[row].place for group in tied for row in group})
         for group in tied:
-            keep = max(group, key=lambda row: (_nth(texts.get(found[row].place, ()), self._parts.get(row, 0)), -row))
+            # A file that changed between the two readings has nothing more to say.
+            on_line = {row: texts.get(found[row].place, []) for row in group}
+            own = {row: on_line[row][self._parts.get(row, 0) :][:1] for row in group}
+            # Of equal records the lines decide: each may hold other events, and has a fate of its own.
+            keep = max(group, key=lambda row: (own[row], on_line[row], -row))
             self._dropped.update((row, "duplicate") for row in group if row != keep)
 
     def _close(self, openings: list[_Opening]) -> None:
@@ -210,11 +214,6 @@ class _Levels:
 
 def _falls(earlier: tuple[int | Decimal, ...], later: tuple[int | Decimal, ...]) -> bool:
     return any(a > b for a, b in zip(earlier, later, strict=True))
-
-
-def _nth(texts: Sequence[str], place: int) -> str:
-    # A file that changed between the two readings has nothing more to say.
-    return texts[place] if place < len(texts) else ""
 
 
 class _Row(NamedTuple):
