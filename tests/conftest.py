@@ -8,3 +8,6 @@ import pytest
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--random-projects", type=int, default=20, help="random projects to build and to solve")
     parser.addoption("--first-seed", type=int, default=1, help="seed of the first random project")
+    parser.addoption(
+        "--accept-goldens", action="store_true", help="write the golden files anew, to be read in the diff"
+    )
