@@ -287,11 +287,11 @@ def _lines(chart: Chart, points: list[Point]) -> dict[str, Any]:
 
 
 def _threshold(chart: Chart, column: Column, layout: dict[str, Any], along: str) -> None:
-    """Draw the line at `line_at` across the plot, with its label and exact value at its end."""
+    """Draw the line at `line_at` across the plot, with its label and rounded value at its end."""
     value = number_of(chart.line_at)
     if value is None:
         return
-    words = exact(chart.line_at, column.unit, chart.measure)
+    words = show(chart.line_at, column.unit, chart.measure)
     label = plain(chart.line_label or "")
     text = f"{short(label, TITLE_LENGTH)}: {literal(words)}" if label else literal(words)
     line = {"width": 1.5, "dash": "dash"}
