@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -20,6 +20,8 @@ from typing import Any
 import duckdb
 
 from reportgen.errors import ReportgenError
+from reportgen.sqlerror import SqlError as SqlError
+from reportgen.sqlerror import failure, first_line
 from reportgen.sqlfile import SqlFile
 
 Row = tuple[Any, ...]
@@ -75,19 +77,19 @@ class Result:
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
 
-class SqlError(Exception):
-    """A statement of a SQL file failed: the message, and the line of the file where DuckDB points."""
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long and how large one query of a SQL file may get; `memory` as DuckDB takes it (`2GB`)."""
 
-    def __init__(self, message: str, line: int | None) -> None:
-        self.message = message
-        self.line = line
-        super().__init__(message)
+    seconds: int = 30
+    memory: str = "2GB"
 
 
 class Warehouse:
     """An open warehouse. Use as a context manager; every method raises SqlError or ReportgenError."""
 
-    def __init__(self, path: Path | None = None, *, read_only: bool = False) -> None:
+    def __init__(self, path: Path | None = None, *, read_only: bool = False, limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
         self._target = path
         self._new = None if path is None or read_only else path.with_name(path.name + ".new")
         if self._new is not None:
@@ -97,7 +99,13 @@ class Warehouse:
         try:
             self._con = duckdb.connect(database, read_only=read_only)
         except duckdb.Error as error:
-            raise ReportgenError(str(path), f"can't be opened as a DuckDB file ({_first_line(error)})", "") from error
+            raise _not_opened(path, error) from error
+        # Where in a statement an error is comes as a number, not as a drawing.
+        self._con.execute("set errors_as_json = true")
+        self._con.execute(f"set memory_limit = '{self.limits.memory}'")
+        if path is None:
+            # A warehouse in memory must not spill into the directory one happens to stand in.
+            self._con.execute("set temp_directory = ''")
         # Order of rows is always asked for in the SQL; keeping the insertion order would only cost memory.
         self._con.execute("set timezone = 'UTC'") if _has_timezone(self._con) else None
 
@@ -156,12 +164,13 @@ class Warehouse:
     def create_tables(self, files: Sequence[SqlFile]) -> None:
         """Build each file as a table named for it, in the order of their references; a cycle is named."""
         for file in self._in_order(files):
+            # A project's own file is bounded as its detectors are; the built-in ones take what the inputs need.
+            seconds = self.limits.seconds if file.origin == "project" else None
             try:
-                self._con.execute(f"create table {file.id} as {file.text.rstrip().rstrip(';')}")
-            except duckdb.Error as error:
-                failure = _failure(error)
-                where = f"{file.name}:{failure.line}" if failure.line else file.name
-                raise ReportgenError(where, failure.message, "Mend the SQL; nothing was written.") from error
+                self._run(f"create table {file.id} as ", file.text.rstrip().rstrip(";"), seconds=seconds)
+            except SqlError as wrong:
+                where = f"{file.name}:{wrong.line}" if wrong.line else file.name
+                raise ReportgenError(where, wrong.message, "Mend the SQL; nothing was written.") from wrong
             self._comment(file)
 
     def _in_order(self, files: Sequence[SqlFile]) -> list[SqlFile]:
@@ -238,8 +247,8 @@ class Warehouse:
         try:
             statements = self._con.extract_statements(file.text)
         except duckdb.Error as error:
-            failure = _failure(error)
-            raise ReportgenError(f"{file.name}:{failure.line or 1}", failure.message, "Mend the SQL.") from error
+            wrong = failure(str(error), file.text)
+            raise ReportgenError(f"{file.name}:{wrong.line or 1}", wrong.message, "Mend the SQL.") from error
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
             raise ReportgenError(
                 file.name,
@@ -248,14 +257,56 @@ class Warehouse:
                 "Keep the SELECT only.",
             )
 
-    def query(self, text: str, parameters: Sequence[Any] = ()) -> Result:
-        """Run one query and fetch it whole. Raises SqlError with the line that DuckDB points at."""
+    def query(
+        self, text: str, parameters: Sequence[Any] = (), *, bounded: bool = False, most: int | None = None
+    ) -> Result:
+        """Run one query and fetch it whole. Raises SqlError with the line that DuckDB points at.
+
+        `bounded`: not longer than the limits allow (SQL that others write). `most`: at most so many rows, one more is
+        an error.
+        """
+        return self._run("", text, parameters, seconds=self.limits.seconds if bounded else None, most=most)
+
+    def describe(self, text: str) -> list[tuple[str, str]]:
+        """Return the columns that a SELECT gives with their DuckDB types, without running it. Raises SqlError."""
+        return [(str(row[0]), str(row[1])) for row in self._run("describe ", text).rows]
+
+    def _run(
+        self,
+        lead: str,
+        text: str,
+        parameters: Sequence[Any] = (),
+        *,
+        seconds: int | None = None,
+        most: int | None = None,
+    ) -> Result:
+        """Run `lead` and the text of a file as one statement; errors are placed in the text."""
+        late = threading.Event()
+
+        def stop() -> None:
+            late.set()
+            self._con.interrupt()
+
+        watch = threading.Timer(seconds, stop) if seconds is not None else None
+        if watch is not None:
+            watch.daemon = True
+            watch.start()
         try:
-            cursor = self._con.execute(text, list(parameters))
+            cursor = self._con.execute(lead + text, list(parameters))
             described = cursor.description or []
-            return Result(tuple(str(d[0]) for d in described), tuple(str(d[1]) for d in described), cursor.fetchall())
+            rows = cursor.fetchall() if most is None else cursor.fetchmany(most + 1)
         except duckdb.Error as error:
-            raise _failure(error) from error
+            if late.is_set():
+                raise SqlError(f"stopped after {seconds} seconds ([limits] detector_seconds)", None) from error
+            raise failure(str(error), text, len(lead.encode()), self.limits.memory) from error
+        except (ValueError, OverflowError) as error:
+            raise SqlError(f"gives a value that can't be read: {first_line(str(error))}", None) from error
+        finally:
+            if watch is not None:
+                watch.cancel()
+        if most is not None and len(rows) > most:
+            raise SqlError(f"gives more than {most:,} rows ([limits] detector_findings)", None)
+        return Result(tuple(str(d[0]) for d in described), tuple(str(d[1]) for d in described), rows)
 
     @contextlib.contextmanager
     def stream(self, text: str) -> Iterator[tuple[list[str], Iterator[Row]]]:
@@ -294,14 +345,10 @@ def _width(value: Decimal) -> str:
     return f"{max(len(digits) + max(int(exponent), 0), scale + 1)}, {scale}"
 
 
-_LINE = re.compile(r"^LINE (\d+):", re.MULTILINE)
-
-
-def _failure(error: duckdb.Error) -> SqlError:
-    text = str(error)
-    found = _LINE.search(text)
-    return SqlError(_first_line(error), int(found.group(1)) if found else None)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+def _not_opened(path: Path | None, error: duckdb.Error) -> ReportgenError:
+    text = first_line(str(error))
+    if "lock" in text.lower():
+        return ReportgenError(
+            str(path), "is open for writing in another program", "Close it there, or wait until the build is done."
+        )
+    return ReportgenError(str(path), f"can't be opened as a DuckDB file ({text})", "")

@@ -20,7 +20,7 @@ LEVELS = [
     {"chartfiles", "wording", "quality"},
     {"detectors"},
     {"warehouse", "detectorfile"},
-    {"sqlfile", "healing", "healing_cli"},
+    {"sqlfile", "sqlerror", "healing", "healing_cli"},
     {"settings", "healing_journal"},
     {"settings_file", "settings_values", "settings_table", "tomlfile", "healing_policy"},
     {"names", "identity"},
