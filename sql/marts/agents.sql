@@ -20,12 +20,15 @@ with members as (
         agent,
         attributed
     from agent_runs
+    where attributed or events > 0
     union
+    -- A review that names no agent counts for its pipeline, never as an agent.
     select distinct
         pipeline,
         agent,
         attributed
     from feedback
+    where attributed
     union
     select
         p.shown as pipeline,
@@ -85,25 +88,12 @@ unassigned as (
     group by agent
 ),
 
-placed_scores as (
-    select
-        pipeline,
-        agent,
-        score,
-        row_number() over (
-            partition by pipeline, agent
-            order by feedback_date desc nulls last, file_no desc, line_no desc, row_no desc
-        ) as place
-    from feedback
-    where score is not null
-),
-
 trends as (
     select
         pipeline,
         agent,
         cast(avg(score) filter (where place <= 10) - avg(score) filter (where place > 10) as decimal(18, 6)) as trend
-    from placed_scores
+    from agent_scores
     where place <= 20
     group by pipeline, agent
     having count(*) = 20
@@ -123,6 +113,7 @@ reviews as (
         max(f.feedback_date) as last_reviewed
     from feedback as f
     cross join window_bounds as w
+    where f.attributed
     group by f.pipeline, f.agent
 )
 

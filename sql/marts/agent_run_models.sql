@@ -1,0 +1,34 @@
+/*---
+title = "Models that each agent used in each run, and what they cost"
+doc = """
+One row per pipeline, run, agent and model, of the events that name a model and have both tokens and a known cost in US
+dollars. Sums only, so that rows can be added up. Events without a run stand under a null run_key.
+"""
+
+[columns]
+pipeline = "Shown name"
+run_key = "Key of the run; null: events that belong to no run"
+agent = "Shown name, or (unattributed)"
+attributed = "False for the bucket (unattributed)"
+model = "The model's name, as given"
+priced_events = "Events with tokens and a known cost_usd"
+tokens = "Their tokens, input and output together"
+usd = "Their cost in US dollars"
+estimated_costs = "Those of them whose cost is given as an estimate"
+priced_costs = "Those of them whose cost was priced from tokens and model"
+---*/
+select
+    pipeline,
+    run_key,
+    agent,
+    attributed,
+    model,
+    count(*) as priced_events,
+    cast(sum(total_tokens) as bigint) as tokens,
+    cast(sum(cost_usd) as decimal(38, 12)) as usd,
+    count(*) filter (where cost_basis = 'estimated') as estimated_costs,
+    count(*) filter (where cost_basis = 'priced') as priced_costs
+from events
+where model is not null and total_tokens > 0 and cost_usd is not null
+group by pipeline, run_key, agent, attributed, model
+order by pipeline, run_key, agent, model
