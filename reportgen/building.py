@@ -31,7 +31,7 @@ from reportgen.report import json as report_json
 from reportgen.resources import resource_dir
 from reportgen.settings import Settings, load_settings
 from reportgen.sqlfile import find_sql_files, near
-from reportgen.warehouse import Warehouse
+from reportgen.warehouse import Limits, Warehouse
 
 #: Called with a stage's name, how much of it is done and how much there is (bytes or steps; 0: unknown).
 Progress = Callable[[str, int, int], None]
@@ -137,7 +137,8 @@ def _sources(inputs: Inputs) -> list[Any]:
 
 def _open_warehouse(settings: Settings) -> Warehouse:
     try:
-        return Warehouse(settings.work / "warehouse.duckdb")
+        limits = Limits(settings.detector_seconds, settings.memory)
+        return Warehouse(settings.work / "warehouse.duckdb", limits=limits)
     except OSError as error:
         raise ReportgenError(
             str(settings.work), f"can't be written ({error.strerror})", "Check the permissions, or delete the folder."
@@ -260,7 +261,7 @@ def _analyse(
     for one in readings:
         store.create_view("params", one.file.id, one.values)
     store.create_view("params", "report", {"pipeline": only or ""})
-    active = [one for one in readings if one.file.id not in settings.disabled]
+    active = [one for one in readings if detectorfile.is_on(one, settings)]
     present = frozenset(
         name
         for name, there in (
@@ -270,13 +271,21 @@ def _analyse(
         if there
     )  # fmt: skip
     progress("detect", 0, len(active))
-    outcomes = detecting.run_detectors(store, active, present=present, counts=_counts(store, only))
+    outcomes = detecting.run_detectors(
+        store,
+        active,
+        present=present,
+        counts=_counts(store, only),
+        most=settings.detector_findings,
+        pipelines={str(row[0]) for row in store.query("select pipeline from pipelines").rows},
+    )
     store.fill("findings", detecting.FINDINGS, [f.cells() for o in outcomes for f in o.findings])
     store.create_tables(find_sql_files("scoring", built_in, own))
     progress("detect", len(active), len(active))
     report, failed, ids = assemble(
         store,
         outcomes,
+        off=[one for one in readings if not detectorfile.is_on(one, settings)],
         pipeline=only,
         charts=find_sql_files("charts", built_in, own),
         found=found,
@@ -302,10 +311,19 @@ def _counts(store: Warehouse, only: str | None) -> dict[str, int]:
     queries = {
         "events": f"select coalesce(sum(events), 0) from pipelines {where}",
         "runs": f"select coalesce(sum(runs), 0) from pipelines {where}",
+        "days": f"select count(distinct day) from agent_days {where}",
+        "priced_events": f"select coalesce(sum(with_usd), 0) from measures {where}",
+        "cache_events": f"select coalesce(sum(cache_events), 0) from agent_run_tokens {where}",
         "feedback_rows": f"select coalesce(sum(feedback_rows), 0) from pipelines {where}",
+        "scores": f"select coalesce(sum(scores), 0) from agents {where}",
+        "tags": f"select count(*) from feedback_tags {where}",
         "healing_attempts": f"select count(*) from healing_attempts {where}",
+        "incidents": f"select count(*) from healing_incidents {where}",
     }
-    return {name: int(store.query(text, [] if only is None else [only]).rows[0][0]) for name, text in queries.items()}
+    counts = {name: int(store.query(text, [] if only is None else [only]).rows[0][0]) for name, text in queries.items()}
+    # Limits are the whole project's, whatever is shown.
+    counts["budget_limits"] = int(store.query("select count(distinct row_no) from budget_windows").rows[0][0])
+    return counts
 
 
 def _build_facts(settings: Settings, only: str | None) -> Build:

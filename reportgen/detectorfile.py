@@ -17,6 +17,7 @@ _FRONT: dict[str, type | tuple[type, ...]] = {
     "title": str,
     "issue": str,
     "doc": str,
+    "enabled": bool,
     "finding": str,
     "action": str,
     "actions": dict,
@@ -35,8 +36,15 @@ _COLUMN: dict[str, type | tuple[type, ...]] = {"label": str, "unit": str}
 COUNTS = {
     "events": "events",
     "runs": "runs",
+    "days": "days with events",
+    "priced_events": "events with a known cost in US dollars",
+    "cache_events": "events that tell input and cache-read tokens",
     "feedback_rows": "feedback rows",
+    "scores": "review scores",
+    "tags": "feedback tags",
     "healing_attempts": "healing attempts",
+    "incidents": "healing incidents",
+    "budget_limits": "limits in BUDGET.md",
 }
 UNITS = ("events", "runs", "rows", "days", "cost", "usd", "tokens", "share", "score", "times", "time", "date", "text")
 
@@ -56,6 +64,8 @@ class DetectorFile:
     burden: int
     failure_reduction: int
     subject_kind: SubjectKind
+    #: Whether it runs where the settings say nothing.
+    enabled: bool
     needs: tuple[str, ...]
     minimum: Mapping[str, int]
     parameters: tuple[Parameter, ...]
@@ -83,8 +93,9 @@ def read_detector(file: SqlFile, settings: Settings) -> DetectorFile:
         name = file.id.replace("_", " ").capitalize()
         return DetectorFile(
             file=file, title=str(file.front.get("title", name)), issue=name, doc="", finding="", action="", actions={},
-            effort="M", burden=0, failure_reduction=0, subject_kind="agent", needs=(), minimum={}, parameters=(),
-            values={}, columns={}, broken=error,
+            effort="M", burden=0, failure_reduction=0, subject_kind="agent",
+            enabled=file.front.get("enabled") is not False, needs=(), minimum={}, parameters=(), values={}, columns={},
+            broken=error,
         )  # fmt: skip
 
 
@@ -130,6 +141,7 @@ def _read(file: SqlFile, settings: Settings) -> DetectorFile:
         burden=burden,
         failure_reduction=failure,
         subject_kind=kind,
+        enabled=bool(front.get("enabled", True)),
         needs=needs,
         minimum=front.get("minimum", {}),
         parameters=parameters,
@@ -175,6 +187,12 @@ def _parameters(
     return tuple(shown), values
 
 
+def is_on(detector: DetectorFile, settings: Settings) -> bool:
+    """Say whether a detector runs: as the settings say, else as its file does."""
+    name = detector.file.id
+    return name in settings.enabled or (detector.enabled and name not in settings.disabled)
+
+
 def _plain(value: object) -> str:
     if isinstance(value, Decimal):
         text = f"{value:f}"
@@ -185,7 +203,7 @@ def _plain(value: object) -> str:
 def check_settings(files: Sequence[SqlFile], settings: Settings) -> None:
     """Refuse settings of a detector that does not exist, with the near name."""
     known = [file.id for file in files]
-    for name in sorted(set(settings.parameters) | set(settings.disabled)):
+    for name in sorted({*settings.parameters, *settings.disabled, *settings.enabled}):
         if name not in known:
             raise ReportgenError(
                 settings.file.name if settings.file else "settings",

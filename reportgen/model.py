@@ -17,7 +17,8 @@ Measure = Literal["usd", "tokens", "events"]
 Basis = Literal["measured", "priced", "estimated", "unknown"]
 Decision = Literal["implement", "defer", "reject"]
 Effort = Literal["S", "M", "L"]
-SubjectKind = Literal["agent", "run", "pipeline", "project"]
+#: `tag`: a feedback tag of the pipeline; `other`: anything else (a limit, a model), which has no reviews or incidents.
+SubjectKind = Literal["agent", "run", "pipeline", "project", "tag", "other"]
 Status = Literal["found", "clear", "skipped", "error"]
 Outcome = Literal["escalated", "blocked", "presumed recovered"]
 InputKind = Literal["events", "feedback", "healing", "budget"]
@@ -300,6 +301,18 @@ class Detector:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OffDetector:
+    """A detector that did not run, because its file or the settings switch it off."""
+
+    detector: str
+    title: str
+    #: What it would look for, Markdown.
+    doc: str
+    origin: Literal["built-in", "project"]
+    file: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
     """A column of a chart's rows: its name, what a reader sees, and the unit (see `Evidence`)."""
 
@@ -444,4 +457,5 @@ class Report:
     notices: list[Notice]
     tables: list[Table] = field(default_factory=list)
     retired: list[Retired] = field(default_factory=list)
+    detectors_off: list[OffDetector] = field(default_factory=list)
     schema_version: int = SCHEMA_VERSION

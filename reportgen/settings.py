@@ -48,11 +48,17 @@ class Settings:
     #: "Now is this": nothing later is seen.
     as_of: datetime | None = None
     pipeline: str | None = None
+    #: How far one detector may go: its time, its findings, and the memory of a query as DuckDB takes it.
+    detector_seconds: int = 30
+    detector_findings: int = 10_000
+    memory: str = "2GB"
     #: Agents that a pipeline is meant to have, by pipeline name as written.
     roster: dict[str, tuple[str, ...]] = field(default_factory=dict)
     #: Parameters per detector id, as written in TOML with numbers read exactly.
     parameters: dict[str, dict[str, Decimal | int | str | bool]] = field(default_factory=dict)
+    #: Detectors that the settings switch off, and those that they switch on; for all others their files say it.
     disabled: frozenset[str] = frozenset()
+    enabled: frozenset[str] = frozenset()
     #: Own names for canonical event fields, tried before the built-in ones: `{"agent": ("worker",)}`.
     fields: dict[str, tuple[str, ...]] = field(default_factory=dict)
     strict: bool = False

@@ -98,7 +98,7 @@ class FileReader:
 
     def _detectors(self, content: dict[str, Any]) -> None:
         parameters: dict[str, dict[str, Decimal | int | str | bool]] = {}
-        disabled: set[str] = set()
+        switched: dict[bool, set[str]] = {True: set(), False: set()}
         for detector, given in content.items():
             if not isinstance(given, dict):
                 what = f"'{detector}' in [detectors] must be a table; found {read.shown(given)}"
@@ -111,11 +111,15 @@ class FileReader:
                 try:
                     if key != "enabled":
                         parameters.setdefault(detector, {})[key] = read.parameter(value)
-                    elif not read.truth(value):
-                        disabled.add(detector)
+                    else:
+                        switched[read.truth(value)].add(detector)
                 except ValueError as error:
                     self._bad(at, error)
-        self.values |= {"parameters": parameters, "disabled": frozenset(disabled)}
+        self.values |= {
+            "parameters": parameters,
+            "disabled": frozenset(switched[False]),
+            "enabled": frozenset(switched[True]),
+        }
 
     def _events(self, content: dict[str, Any]) -> None:
         for key, given in content.items():

@@ -68,7 +68,9 @@ def _detector(detector: SqlFile) -> str:
     """Return the table of one detector, with a line for each parameter that its file declares."""
     enabled = table.find("detectors.<id>", "enabled")
     assert enabled is not None  # it stands in the table
-    lines = [f"[detectors.{detector.id}]\n", f"#enabled = {enabled.sample}\n"]
+    off = detector.front.get("enabled") is False
+    about = _comment("Off by default; this line switches it on.") if off else ""
+    lines = [f"[detectors.{detector.id}]\n", f"{about}#enabled = {enabled.sample}\n"]
     parameters: dict[str, Any] = detector.front.get("params", {})
     for name, facts in parameters.items():
         about = " ".join(str(facts[key]) for key in ("doc",) if key in facts)

@@ -97,13 +97,15 @@ def test_every_setting_reaches_its_field(project: Path) -> None:
         fields={"agent": ("worker",), "cost_usd": ("price.total", "price")},
         parameters={"cost_outlier": {"min_ratio": Decimal("2.10"), "label": "x"}},
         disabled=frozenset({"revision_loops"}),
+        enabled=frozenset({"bottleneck_agent"}),
     )
     # Written through a binary float, 2.10 would come out as 2.1.
     assert str(settings.parameters["cost_outlier"]["min_ratio"]) == "2.10"
 
 
 def test_every_field_of_settings_is_a_setting_a_flag_or_the_place(project: Path) -> None:
-    known = {s.field for s in table.SETTINGS} | set(table.FLAG_ONLY) | {"project", "file"}
+    # `enabled` fills two fields: what is switched on, and what is switched off.
+    known = {s.field for s in table.SETTINGS} | set(table.FLAG_ONLY) | {"project", "file", "disabled"}
     assert {f.name for f in fields(Settings)} == known
 
 

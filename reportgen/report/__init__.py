@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from reportgen.chartfiles import ChartFailed, read_charts
+from reportgen.detectorfile import DetectorFile
 from reportgen.detectors import Outcome
 from reportgen.model import (
     Agent,
@@ -13,6 +14,7 @@ from reportgen.model import (
     Chart,
     InputFile,
     Notice,
+    OffDetector,
     Pipeline,
     Recommendation,
     RejectedLine,
@@ -42,12 +44,13 @@ def assemble(
     warehouse: Warehouse,
     outcomes: Sequence[Outcome],
     *,
+    off: Sequence[DetectorFile] = (),
     pipeline: str | None,
     charts: Sequence[SqlFile],
     found: Found,
     build: Build,
 ) -> tuple[Report, list[ChartFailed], dict[str, str]]:
-    """Make the report of what the warehouse holds (its scoring tables included).
+    """Make the report of what the warehouse holds (its scoring tables included); `off` are the detectors not run.
 
     Beside it: the charts that failed, and the title of every finding by id, those of pipelines not shown included.
     """
@@ -79,6 +82,10 @@ def assemble(
         rejected=rejected,
         rejected_total=len(found.rejected),
         notices=list(found.notices),
+        detectors_off=[
+            OffDetector(detector=d.file.id, title=d.title, doc=d.doc, origin=d.file.origin, file=d.file.name)
+            for d in off
+        ],
     )
     return report, failed, findings.titles(view)
 

@@ -87,7 +87,7 @@ def title_of(finding: Finding) -> str:
     """Return the one line that names what is wrong, the subject and the pipeline."""
     about = f"{finding.subject} in {finding.pipeline}"
     if finding.pipeline == ALL_PIPELINES:
-        about = "all pipelines"
+        about = "all pipelines" if finding.subject == ALL_PIPELINES else finding.subject
     elif finding.subject_kind == "pipeline":
         about = f"the whole of {finding.pipeline}"
     return f"{finding.detector.issue}: {about}"
@@ -106,7 +106,7 @@ def groups(recommendations: Sequence[Recommendation]) -> list[Group]:
     groups = []
     for rank, (key, ones) in enumerate(members.items(), 1):
         best = ones[0]
-        noun = {"agent": "agents", "run": "runs", "pipeline": "pipelines", "project": "projects"}[best.subject_kind]
+        noun = "findings" if best.subject_kind == "other" else f"{best.subject_kind}s"
         title = best.title if len(ones) == 1 else f"{best.issue}: {len(ones)} {noun} in {best.pipeline}"
         groups.append(
             Group(

@@ -2,7 +2,7 @@
 title = "What the feedback and the healing log say about each finding's subject"
 doc = """
 One row per finding. An agent's rows and incidents are those in its pipeline; a run has incidents of its run id; a
-pipeline and the whole project have all of theirs.
+pipeline and the whole project have all of theirs; a tag has the rows that carry it. Any other subject has none.
 """
 ---*/
 with rows_of as (
@@ -16,6 +16,7 @@ with rows_of as (
         on
             (f.subject_kind = 'agent' and r.attributed and f.pipeline = r.pipeline and f.subject = r.agent)
             or (f.subject_kind = 'pipeline' and f.pipeline = r.pipeline)
+            or (f.subject_kind = 'tag' and f.pipeline = r.pipeline and list_contains(r.tags, f.subject))
             or f.subject_kind = 'project'
     group by f.finding_no
 ),

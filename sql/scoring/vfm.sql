@@ -220,7 +220,7 @@ select
     ) as burden_evidence,
     case
         when t.wait then 'new: not counted until it has seen more runs'
-        when t.saving is null or coalesce(t.saving_of, 0) = 0 then 'unknown: no cost is known for the subject'
+        when t.saving is null or coalesce(t.saving_of, 0) = 0 then 'unknown: nothing tells how much cost would go away'
         else concat(
             plainly(about(pico(t.saving) * 100, pico(t.saving_of))),
             '% of the pipeline''s cost (',
