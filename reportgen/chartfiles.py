@@ -69,7 +69,7 @@ def read_charts(
                 raise file.broken
             check_chart(file)
             warehouse.check_one_select(file)
-            result = warehouse.query(file.text)
+            result = warehouse.query(file.text, bounded=True)
             charts.extend(_split(file, result, page_key))
         except SqlError as failure:
             where = f"{file.name}:{failure.line}" if failure.line else file.name

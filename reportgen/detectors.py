@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, get_args
@@ -11,11 +12,18 @@ from typing import Any, get_args
 from reportgen.detectorfile import COUNTS, SLOT, DetectorFile
 from reportgen.errors import ReportgenError
 from reportgen.model import Basis, Status, SubjectKind
+from reportgen.names import ALL_PIPELINES, UNATTRIBUTED
 from reportgen.sqlfile import SqlFile, near
 from reportgen.warehouse import Result, SqlError, Warehouse
 
 _REQUIRED = ("pipeline", "subject", "observed", "baseline", "threshold", "occurrences", "affected_runs", "total_runs")
 _OPTIONAL = ("saving", "saving_of", "saving_basis", "subject_kind", "subject_key", "labels", "wait")
+
+#: What scoring can work with exactly: amounts below these, counts below this.
+_LARGEST = {"observed": 10**26, "baseline": 10**26, "threshold": 10**26, "saving": 10**14, "saving_of": 10**14}
+_MOST_COUNTED = 10**12
+#: More text than this in all rows of one detector would make pages that no browser opens.
+_MOST_TEXT = 50_000_000
 
 #: The table `findings` in the warehouse, which scoring and charts read.
 FINDINGS = (
@@ -80,16 +88,20 @@ def run_detectors(
     *,
     present: frozenset[str],
     counts: Mapping[str, int],
+    most: int = 10_000,
+    pipelines: Collection[str] | None = None,
 ) -> list[Outcome]:
     """Run each detector on a locked warehouse, in the order given.
 
     `present`: the inputs that exist (`events`, `feedback`, `healing`, `budget`). `counts`: what there is, by the names
-    of COUNTS. A detector with too little to look at is skipped, one that fails is an error with `path:line`.
+    of COUNTS. A detector with too little to look at is skipped, one that fails is an error with `path:line`; so is one
+    that takes too long or too much memory for the warehouse's limits, or has more than `most` findings, or names a
+    pipeline that is not one of `pipelines` (None: any will do).
     """
     outcomes: list[Outcome] = []
     number = 0
     for detector in detectors:
-        outcome = _run_one(warehouse, detector, present, counts)
+        outcome = _run_one(warehouse, detector, present, counts, most, pipelines)
         findings = tuple(replace(f, finding_no=number + i) for i, f in enumerate(outcome.findings))
         number += len(findings)
         outcomes.append(replace(outcome, findings=findings))
@@ -97,7 +109,12 @@ def run_detectors(
 
 
 def _run_one(
-    warehouse: Warehouse, detector: DetectorFile, present: frozenset[str], counts: Mapping[str, int]
+    warehouse: Warehouse,
+    detector: DetectorFile,
+    present: frozenset[str],
+    counts: Mapping[str, int],
+    most: int,
+    pipelines: Collection[str] | None,
 ) -> Outcome:
     checked = ", ".join(f"{counts[name]:,} {COUNTS[name]}" for name in detector.minimum) or "all events and feedback"
     if detector.broken is not None:
@@ -112,11 +129,13 @@ def _run_one(
             return Outcome(detector=detector, status="skipped", message=message, checked=checked)
     try:
         warehouse.check_one_select(detector.file)
-        result = warehouse.query(detector.file.text)
+        result = warehouse.query(detector.file.text, bounded=True, most=most)
         findings = _findings(detector, result)
+        _check_pipelines(detector.file, findings, pipelines)
     except SqlError as failure:
         where = f"{detector.file.name}:{failure.line}" if failure.line else detector.file.name
-        return Outcome(detector=detector, status="error", message=failure.message, where=where, checked="nothing")
+        message = f"{failure.message} {failure.hint}" if failure.hint else failure.message
+        return Outcome(detector=detector, status="error", message=message, where=where, checked="nothing")
     except ReportgenError as error:
         return Outcome(detector=detector, status="error", message=error.what, where=error.where, checked="nothing")
     status: Status = "found" if findings else "clear"
@@ -133,8 +152,22 @@ def _missing(need: str) -> str:
     return f"missing input: it needs {files[need]}"
 
 
+def _check_pipelines(file: SqlFile, findings: Sequence[Finding], pipelines: Collection[str] | None) -> None:
+    for finding in findings:
+        if finding.subject_kind == "project" and finding.pipeline == ALL_PIPELINES:
+            continue
+        if pipelines is not None and finding.pipeline not in pipelines:
+            raise file.problem(
+                f"pipeline '{finding.pipeline[:80]}' is none of the pipelines{near(finding.pipeline, list(pipelines))}",
+                "Take it from the column pipeline of a mart.",
+            )
+
+
 def _findings(detector: DetectorFile, result: Result) -> list[Finding]:
     file = detector.file
+    for place, name in enumerate(result.columns):
+        if name in result.columns[:place]:
+            raise file.problem(f"the SELECT gives two columns '{name}'", "Name them apart.")
     for name in _REQUIRED:
         if name not in result.columns:
             raise file.problem(f"the SELECT gives no column '{name}'{near(name, result.columns)}")
@@ -142,22 +175,33 @@ def _findings(detector: DetectorFile, result: Result) -> list[Finding]:
         for name, _ in SLOT.findall(text):
             if name not in result.columns:
                 raise file.problem(f"'{key}' names a column '{name}'{near(name, result.columns)}", key=key)
+    if sum(len(cell) for row in result.rows for cell in row if isinstance(cell, str)) > _MOST_TEXT:
+        raise file.problem(f"its rows hold more than {_MOST_TEXT:,} characters of text", "Give less.")
     seen: set[tuple[str, str, str]] = set()
     findings = []
     for row in result.dicts():
         pipeline, subject = row["pipeline"], row["subject"]
-        if not isinstance(pipeline, str) or not isinstance(subject, str) or not pipeline or not subject:
-            raise file.problem("a row has no pipeline or no subject", "Every finding must name both.")
+        for name, value in (("pipeline", pipeline), ("subject", subject)):
+            if not isinstance(value, str) or not value.strip():
+                what = "is empty" if value is None or isinstance(value, str) else f"holds {type(value).__name__}"
+                raise file.problem(f"column '{name}' {what} in a row", "Every finding names both, as text.")
         kind = row.get("subject_kind") or detector.subject_kind
         if kind not in get_args(SubjectKind):
             raise file.problem(f"subject_kind '{kind}' is not one of {', '.join(get_args(SubjectKind))}")
+        if kind == "agent" and subject == UNATTRIBUTED:
+            raise file.problem(f"flags {UNATTRIBUTED}, which is no agent", "Leave it out: where attributed")
         key = str(row.get("subject_key") or subject)
         if (pipeline, kind, key) in seen:
-            raise file.problem(f"subject '{subject}' of '{pipeline}' stands on two rows", "One finding a subject.")
+            what = f"subject '{subject[:80]}' of '{pipeline[:80]}' stands on two rows"
+            raise file.problem(what, "One finding a subject.")
         seen.add((pipeline, kind, key))
         basis: Any = row.get("saving_basis") or ("unknown" if row.get("saving") is None else "estimated")
         if basis not in get_args(Basis):
             raise file.problem(f"saving_basis '{basis}' is not one of {', '.join(get_args(Basis))}")
+        labels, wait = row.get("labels"), row.get("wait")
+        if not isinstance(labels, list | None) or not isinstance(wait, bool | None):
+            raise file.problem("'labels' must be a list of texts, and 'wait' true or false")
+        saving, saving_of = _saving(file, row)
         findings.append(Finding(
             finding_no=0,
             detector=detector,
@@ -171,25 +215,37 @@ def _findings(detector: DetectorFile, result: Result) -> list[Finding]:
             occurrences=_count(file, row, "occurrences"),
             affected_runs=_count(file, row, "affected_runs"),
             total_runs=_count(file, row, "total_runs"),
-            saving=_decimal(file, row, "saving"),
-            saving_of=_decimal(file, row, "saving_of"),
-            saving_basis="unknown" if row.get("saving") is None else basis,
-            labels=tuple(str(label) for label in row.get("labels") or ()),
-            wait=bool(row.get("wait") or False),
+            saving=saving,
+            saving_of=saving_of,
+            saving_basis="unknown" if saving is None else basis,
+            labels=tuple(str(label) for label in labels or () if label is not None),
+            wait=wait or False,
             row=row,
         ))  # fmt: skip
     return findings
 
 
+def _saving(file: SqlFile, row: Mapping[str, Any]) -> tuple[Decimal | None, Decimal | None]:
+    saving, of = _decimal(file, row, "saving"), _decimal(file, row, "saving_of")
+    if saving is not None and saving < 0:
+        raise file.problem(f"column 'saving' is {as_text(saving)}", "A saving is 0 or more.")
+    if saving is not None and of is not None and saving > of:
+        what = f"column 'saving' is {as_text(saving)}, more than 'saving_of', {as_text(of)}"
+        raise file.problem(what, "saving_of is the cost of the whole pipeline.")
+    return saving, of
+
+
 def _decimal(file: SqlFile, row: Mapping[str, Any], name: str) -> Decimal | None:
     value = row.get(name)
-    if value is None or (isinstance(value, Decimal) and value.is_finite()):
-        return value
     if isinstance(value, int) and not isinstance(value, bool):
-        return Decimal(value)
+        value = Decimal(value)
     if isinstance(value, float):
         raise file.problem(f"column '{name}' is a floating-point number", "Cast it to DECIMAL: sums must repeat.")
-    raise file.problem(f"column '{name}' holds {type(value).__name__}, not a number")
+    if value is not None and not isinstance(value, Decimal):
+        raise file.problem(f"column '{name}' holds {type(value).__name__}, not a number")
+    if value is not None and abs(value) >= _LARGEST[name]:
+        raise file.problem(f"column '{name}' is {value:.3e}: too large to be scored exactly")
+    return value
 
 
 def _count(file: SqlFile, row: Mapping[str, Any], name: str) -> int:
@@ -198,6 +254,8 @@ def _count(file: SqlFile, row: Mapping[str, Any], name: str) -> int:
         value = int(value)
     if value is None or isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise file.problem(f"column '{name}' must be a whole number from 0")
+    if value >= _MOST_COUNTED:
+        raise file.problem(f"column '{name}' is {value:,}: too large to be scored exactly")
     return value
 
 
@@ -209,17 +267,22 @@ def evidence_columns(finding: Finding) -> list[str]:
 
 
 def as_text(value: object) -> str | None:
-    """Return a cell as exact text: plain decimals without trailing zeros, UTC times, lists joined; None stays None."""
-    if value is None:
+    """Return a cell as exact text: plain decimals without trailing zeros, UTC times, lists joined; None stays None.
+
+    A number that is none (NaN, infinity) is not known either.
+    """
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return None
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, float):
+        value = Decimal(repr(value))
     if isinstance(value, Decimal):
         text = f"{value:f}"
         text = text.rstrip("0").rstrip(".") if "." in text else text
         return "0" if text in ("-0", "") else text
     if isinstance(value, dt.datetime):
-        return value.strftime("%Y-%m-%dT%H:%M:%SZ")
+        return (value if value.tzinfo is None else value.astimezone(dt.UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")
     if isinstance(value, dt.date):
         return value.isoformat()
     if isinstance(value, list | tuple):

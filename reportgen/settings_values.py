@@ -12,6 +12,7 @@ from decimal import Decimal
 from reportgen.names import clean_name, fold, is_missing
 
 _DURATION = re.compile(r"([0-9]{1,15})\s*([smhd])")
+_MEMORY = re.compile(r"([0-9]{1,7})\s*(MB|GB)")
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _LONGEST = timedelta(days=36_525)
 _SHORTEST = timedelta(seconds=1)
@@ -144,6 +145,30 @@ def whole_score(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 100:
         raise ValueError(f"must be a whole number from 0 to 100, not {shown(value)}")
     return value
+
+
+def seconds(value: object) -> int:
+    """Read a time in whole seconds, from a second to a day."""
+    return _whole(value, 1, 86_400, "seconds")
+
+
+def findings(value: object) -> int:
+    """Read how many findings one detector may have."""
+    return _whole(value, 1, 1_000_000, "findings")
+
+
+def _whole(value: object, least: int, most: int, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise ValueError(f"must be a whole number of {what} from {least} to {most:,}, not {shown(value)}")
+    return value
+
+
+def memory(value: object) -> str:
+    """Read an amount of memory from 64MB to 1000GB, as DuckDB writes it."""
+    match = _MEMORY.fullmatch(value.strip()) if isinstance(value, str) else None
+    if not match or not 64 <= int(match[1]) * (1000 if match[2] == "GB" else 1) <= 1_000_000:
+        raise ValueError(f'must be a whole number with MB or GB, "512MB" or "2GB", from 64MB on, not {shown(value)}')
+    return f"{int(match[1])}{match[2]}"
 
 
 def _number(value: object) -> Decimal | None:
