@@ -7,7 +7,7 @@ the pipeline, where none of its agents does; else the whole project, where no pi
 """
 finding = """
 {observed:n} of {feedback_rows:n} reviews of {subject} in {pipeline} are tagged `loop-excess`, on {affected_runs} of \
-{total_runs} review dates."""
+the {total_runs} dates with reviews."""
 action = "Tighten the acceptance criteria, and add a max-iterations guard."
 effort = "M"
 burden = 13
@@ -38,7 +38,7 @@ unit = "rows"
 label = "Dates with a loop row"
 
 [columns.total_runs]
-label = "Dates with feedback"
+label = "Dates with feedback in scope"
 
 [columns.first_loop]
 label = "First loop row"
@@ -94,7 +94,8 @@ savings as (
 agent_scope as (
     select
         'agent' as subject_kind,
-        b.*,
+        -- How often it happens is told by the dates on which anybody reviewed the pipeline.
+        b.* replace (pl.feedback_dates as dates),
         s.saving,
         pl.cost as saving_of,
         s.cost_basis as saving_basis

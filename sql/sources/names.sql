@@ -40,6 +40,20 @@ feedback_counts as (
     group by pipeline_no
 ),
 
+counted as (
+    -- The spellings of the feedback count only for a name that the events do not have.
+    select
+        n.*,
+        coalesce(e.uses, 0) as event_uses,
+        case
+            when sum(coalesce(e.uses, 0)) over (partition by n.kind, n.key_no) = 0 then coalesce(f.uses, 0)
+            else 0
+        end as feedback_uses
+    from raw.names as n
+    left join event_counts as e on n.spelling_no = e.spelling_no
+    left join feedback_counts as f on n.spelling_no = f.spelling_no
+),
+
 ranked as (
     select
         n.kind,
@@ -49,11 +63,9 @@ ranked as (
         n.key_hash,
         row_number() over (
             partition by n.kind, n.key_no
-            order by coalesce(e.uses, 0) desc, coalesce(f.uses, 0) desc, n.code_point_rank
+            order by n.event_uses desc, n.feedback_uses desc, n.code_point_rank asc
         ) as place
-    from raw.names as n
-    left join event_counts as e on n.spelling_no = e.spelling_no
-    left join feedback_counts as f on n.spelling_no = f.spelling_no
+    from counted as n
 )
 
 select
