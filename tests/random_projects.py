@@ -87,10 +87,10 @@ class _Maker(Kitchen):
 
     def _roughen(self, raw: Raw) -> Raw:
         rng, often = self.rng, 3 if self.rough == 1 else 12
-        time = datetime.fromisoformat(str(raw["timestamp"]))
-        if self.chance(often):
+        if not raw["timestamp"] or self.chance(often):
             raw["timestamp"] = rng.choice(("", None, "yesterday", "1970-01-01T00:00:00Z", "2101-01-01T00:00:00Z"))
         elif self.chance(3 * often):
+            time = datetime.fromisoformat(str(raw["timestamp"]))
             shifted = time.astimezone(UTC).replace(tzinfo=None)
             raw["timestamp"] = rng.choice(
                 (
@@ -169,10 +169,9 @@ class _Maker(Kitchen):
             agent = rng.choice([AGENTS[n][0] for n in self.agents] + [other_spelling, "unknown"])
             place = rng.choice((None, None, *(spelling for spellings in PIPELINES[:2] for spelling in spellings)))
             run_id = rng.choice(("run-0", "run-1", "run-2", "run-7", "elsewhere", None, "unknown"))
-            attempts = rng.randint(1, 7)
-            chains.append(
-                [HealingEntry(agent, place, run_id, error, n, self._action(error, n)) for n in range(1, attempts + 1)]
-            )
+            # The same step may fail again later, from attempt 1.
+            numbers = [n for last in ((rng.randint(1, 7),) if rng.randrange(3) else (1, 2)) for n in range(1, last + 1)]
+            chains.append([HealingEntry(agent, place, run_id, error, n, self._action(error, n)) for n in numbers])
         mixed = []
         while chains:
             chain = rng.choice(chains)

@@ -69,10 +69,18 @@ class Kitchen:
         if self.chance(50):
             self.event(place, self.agents[1], 0)
 
+    def three_agents_at_one_and_a_half_times_the_mean(self, place: str) -> None:
+        """6, 6, 6, 1, 1 is N/A = 4: only two of the three are flagged, by cost, then by name."""
+        for agent, count in zip(self.agents, (6, 6, 6, 1, 1), strict=True):
+            cost = Decimal(self.rng.choice(("0.1", "0.1", "0.2")))
+            for n in range(count):
+                self.event(place, agent, n, cost=cost, tokens=int(cost * 1000))
+
     def an_agent_in_a_tenth_of_the_runs(self, place: str) -> None:
         runs = self.rng.choice((9, 10, 11, 19, 20, 21))
         rare = self.rng.choice((1, 1, 2))
-        start = self.rng.choice((0, runs // 2, runs - rare))
+        # New: in a tenth of the runs since it came. Retired: not in the last half.
+        start = self.rng.choice((0, runs // 2, runs // 2 - 1, runs - rare, max(0, runs - 10 * rare)))
         for run in range(runs):
             self.event(place, self.agents[0], run)
             if start <= run < start + rare:
@@ -139,6 +147,11 @@ class Kitchen:
         if self.chance(30):
             raw = self.event(place, self.agents[3], 0)
             del raw["pipeline"]
+        elif self.chance(30):
+            # Its only event belongs to no run.
+            raw = self.event(place, self.agents[3], 0)
+            del raw["run_id"]
+            raw["timestamp"] = None
 
     # Pieces
 
@@ -207,18 +220,21 @@ class Kitchen:
             self.row(place, agent, pattern=rng.choice(loop), day=rng.choice((1, 1, 2, 3)))
 
     def far_away(self) -> None:
-        """One or two events years away, or exactly 366 days, beside a small or a large project."""
-        if not self.events:
+        """One or two events years away, or exactly 366 days; beside one event, a few, or about 200."""
+        if self.chance(15):
+            self.events = [{**raw, "run_id": None} for raw in self.events[:1]]
+        times = [datetime.fromisoformat(str(raw["timestamp"])) for raw in self.events if raw["timestamp"]]
+        if not times:
             return
-        latest = max(datetime.fromisoformat(str(raw["timestamp"])) for raw in self.events)
         place, agent = str(self.events[0].get("pipeline", "docs")), self.agents[0]
         away = self.rng.choice((timedelta(days=366), timedelta(days=366, seconds=1), timedelta(days=3000)))
-        if self.chance(30):
-            while len(self.events) < self.rng.choice((198, 199)):
-                self.event(place, self.rng.choice(self.agents), self.rng.randint(0, 5))
-            latest = max(datetime.fromisoformat(str(raw["timestamp"])) for raw in self.events)
+        if len(self.events) > 1 and self.chance(40):
+            wanted = self.rng.choice((197, 198, 199))
+            while len(self.events) < wanted:
+                self.event(place, self.rng.choice(self.agents), self.rng.randint(0, 5), time=max(times))
         for _ in range(self.rng.choice((1, 2))):
-            self.event(place, agent, 90, time=latest + away)
+            raw = self.event(place, agent, 90, time=max(times) + away)
+            raw["run_id"] = raw["run_id"] if len(self.events) > 3 else None
 
 
 RECIPES: tuple[Callable[[Kitchen, str], None], ...] = (
@@ -226,6 +242,7 @@ RECIPES: tuple[Callable[[Kitchen, str], None], ...] = (
     Kitchen.anything,
     Kitchen.anything,
     Kitchen.work_at_one_and_a_half_times_the_mean,
+    Kitchen.three_agents_at_one_and_a_half_times_the_mean,
     Kitchen.an_agent_in_a_tenth_of_the_runs,
     Kitchen.an_agent_in_nine_tenths_of_the_runs,
     Kitchen.a_run_at_three_times_the_mean,

@@ -12,6 +12,7 @@ import oracle_vfm as vfm
 import pytest
 from oracle import Answer, Finding, solve
 from oracle_reading import FeedbackCells, HealingEntry, Project, clean, read_events, score_of, tags_of, time_of
+from random_projects import make_project
 
 CASES = Path(__file__).parent / "cases"
 
@@ -238,3 +239,25 @@ def test_incidents_rise_and_end() -> None:
         ("p", "a", "blocked", 1),
         ("(unassigned)", "b", "presumed recovered", 1),
     ]
+
+
+def test_a_seed_is_one_project_and_seeds_differ() -> None:
+    assert make_project(7).files == make_project(7).files
+    assert len({str(sorted(make_project(seed).files.items())) for seed in range(20)}) == 20
+
+
+def test_random_projects_meet_every_rule() -> None:
+    """Else agreement on them would say little: every detection, measure, label and outcome comes up in 60 of them."""
+    answers = [solve(make_project(seed).project) for seed in range(60)]
+    findings = [finding for answer in answers for finding in answer.findings]
+    assert {f.detector for f in findings} == set(vfm.BURDEN)
+    assert {label for f in findings for label in f.labels} == {"new", "retired"}
+    assert any(f.subject == "(all pipelines)" for f in findings)
+    assert any(f.detector == "revision_loops" and f.subject == f.pipeline for f in findings)
+    assert any(f.observed == f.threshold for f in findings if f.detector == "bottleneck_agent")
+    assert any(f.observed == f.threshold for f in findings if f.detector == "cost_outlier")
+    assert {f.vfm.decision for f in findings} == {"implement", "defer", "reject"}
+    assert {p.cost_measure for answer in answers for p in answer.pipelines} == {"usd", "tokens", "events"}
+    outcomes = {i.outcome for answer in answers for i in answer.incidents}
+    assert outcomes == {"escalated", "blocked", "presumed recovered"}
+    assert any(not answer.findings for answer in answers)
