@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal, cast
 
-from reportgen.detectorfile import UNITS
+from reportgen.detectorfile import column_problems
 from reportgen.detectors import as_text
 from reportgen.errors import ReportgenError
 from reportgen.model import Cell, Chart, Column, Measure
-from reportgen.sqlfile import SqlFile, check_keys, near
+from reportgen.sqlfile import SqlFile, key_problems, near, raise_first
 from reportgen.warehouse import Result, SqlError, Warehouse
 
 Kind = Literal["bars", "rows", "points", "lines"]
@@ -36,21 +36,19 @@ class ChartFailed:
     where: str
 
 
-def check_chart(file: SqlFile) -> None:
-    """Check the front matter of a chart file. Raises ReportgenError with `path:line`."""
-    check_keys(file, file.front, _FRONT, "")
+def chart_problems(file: SqlFile) -> Iterator[ReportgenError]:
+    """Yield everything that is wrong with a chart's front matter, each with its `path:line`."""
+    wrong = list(key_problems(file, file.front, _FRONT))
+    yield from wrong
     for key in ("title", "page", "kind", "x", "y"):
         if key not in file.front:
-            raise file.problem(f"front matter needs '{key}'", f'Add {key} = "…".')
+            yield file.problem(f"front matter needs '{key}'", f'Add {key} = "…".')
     for key, known in (("page", PAGES), ("kind", KINDS)):
-        if file.front[key] not in known:
-            raise file.problem(
-                f"unknown {key} '{file.front[key]}'{near(file.front[key], known)}", f"Known: {', '.join(known)}.", key
-            )
-    for name, entry in file.front.get("columns", {}).items():
-        check_keys(file, entry, {"label": str, "unit": str}, f" in [columns.{name}]")
-        if entry.get("unit") not in (None, *UNITS):
-            raise file.problem(f"unknown unit '{entry['unit']}'{near(entry['unit'], UNITS)}", key=name)
+        value = str(file.front.get(key, known[0]))
+        if value not in known:
+            yield file.problem(f"unknown {key} '{value}'{near(value, known)}", f"Known: {', '.join(known)}.", key)
+    if not wrong:
+        yield from column_problems(file)
 
 
 def read_charts(
@@ -67,7 +65,7 @@ def read_charts(
         try:
             if file.broken is not None:
                 raise file.broken
-            check_chart(file)
+            raise_first(chart_problems(file))
             warehouse.check_one_select(file)
             result = warehouse.query(file.text, bounded=True)
             charts.extend(_split(file, result, page_key))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import get_args
@@ -11,7 +11,7 @@ from typing import get_args
 from reportgen.errors import ReportgenError
 from reportgen.model import Effort, Parameter, SubjectKind
 from reportgen.settings import Settings
-from reportgen.sqlfile import SqlFile, check_keys, near
+from reportgen.sqlfile import SqlFile, key_problems, near, raise_first
 
 _FRONT: dict[str, type | tuple[type, ...]] = {
     "title": str,
@@ -74,6 +74,9 @@ class DetectorFile:
     broken: ReportgenError | None = None
 
 
+#: The inputs that a detector may need.
+NEEDS = ("events", "feedback", "healing", "budget")
+_NAME = re.compile(r"[a-z_][a-z0-9_]*")
 SLOT = re.compile(r"\{([a-z_][a-z0-9_]*)(:n)?\}")
 
 
@@ -100,34 +103,8 @@ def read_detector(file: SqlFile, settings: Settings) -> DetectorFile:
 
 
 def _read(file: SqlFile, settings: Settings) -> DetectorFile:
+    raise_first(front_problems(file))
     front = file.front
-    check_keys(file, front, _FRONT, "")
-    for key in ("title", "action", "finding"):
-        if not str(front.get(key, "")).strip():
-            raise file.problem(f"front matter needs '{key}'", f'Add {key} = "…" between /*--- and ---*/.')
-    effort = front.get("effort", "M")
-    if effort not in get_args(Effort):
-        raise file.problem(f"effort must be S, M or L, not '{effort}'", key="effort")
-    kind = front.get("subject_kind", "agent")
-    if kind not in get_args(SubjectKind):
-        raise file.problem(f"subject_kind must be one of {', '.join(get_args(SubjectKind))}", key="subject_kind")
-    burden, failure = int(front.get("burden", 0)), int(front.get("failure_reduction", 0))
-    if not 0 <= burden <= 25:
-        raise file.problem("burden must be from 0 to 25", key="burden")
-    if failure and not 21 <= failure <= 25:
-        raise file.problem("failure_reduction, where declared, must be from 21 to 25", key="failure_reduction")
-    needs = tuple(str(n) for n in front.get("needs", []))
-    for need in needs:
-        if need not in ("events", "feedback", "healing", "budget"):
-            raise file.problem(f"needs: unknown input '{need}'", "Known: events, feedback, healing, budget.", "needs")
-    check_keys(file, front.get("minimum", {}), dict.fromkeys(COUNTS, int), " in [minimum]")
-    columns: dict[str, tuple[str, str | None]] = {}
-    for name, entry in front.get("columns", {}).items():
-        check_keys(file, entry, _COLUMN, f" in [columns.{name}]")
-        unit = entry.get("unit")
-        if unit is not None and unit not in UNITS:
-            raise file.problem(f"unknown unit '{unit}'{near(unit, UNITS)}", f"Known: {', '.join(UNITS)}.", name)
-        columns[name] = (str(entry.get("label", name.replace("_", " "))), unit)
     parameters, values = _parameters(file, settings)
     return DetectorFile(
         file=file,
@@ -137,17 +114,77 @@ def _read(file: SqlFile, settings: Settings) -> DetectorFile:
         finding=front["finding"],
         action=front["action"],
         actions={str(k): str(v) for k, v in front.get("actions", {}).items()},
-        effort=effort,
-        burden=burden,
-        failure_reduction=failure,
-        subject_kind=kind,
+        effort=front.get("effort", "M"),
+        burden=front.get("burden", 0),
+        failure_reduction=front.get("failure_reduction", 0),
+        subject_kind=front.get("subject_kind", "agent"),
         enabled=bool(front.get("enabled", True)),
-        needs=needs,
+        needs=tuple(front.get("needs", [])),
         minimum=front.get("minimum", {}),
         parameters=parameters,
         values=values,
-        columns=columns,
+        columns={
+            name: (str(entry.get("label", name.replace("_", " "))), entry.get("unit"))
+            for name, entry in front.get("columns", {}).items()
+        },
     )
+
+
+def front_problems(file: SqlFile) -> Iterator[ReportgenError]:
+    """Yield everything that is wrong with a detector's front matter, each with its `path:line`."""
+    front = file.front
+    wrong = list(key_problems(file, front, _FRONT))
+    yield from wrong
+    for key in ("title", "action", "finding"):
+        if not str(front.get(key, "")).strip():
+            yield file.problem(f"front matter needs '{key}'", f'Add {key} = "…" between /*--- and ---*/.')
+    if wrong:
+        # What follows takes the types for granted.
+        return
+    for key, known in (("effort", get_args(Effort)), ("subject_kind", get_args(SubjectKind))):
+        if key in front and front[key] not in known:
+            what = f"{key} must be one of {', '.join(known)}, not '{front[key]}'{near(front[key], known)}"
+            yield file.problem(what, key=key)
+    if not 0 <= front.get("burden", 0) <= 25:
+        yield file.problem("burden must be from 0 to 25", key="burden")
+    if front.get("failure_reduction") and not 21 <= front["failure_reduction"] <= 25:
+        yield file.problem("failure_reduction, where declared, must be from 21 to 25", key="failure_reduction")
+    for need in front.get("needs", []):
+        if need not in NEEDS:
+            what = f"needs: unknown input '{need}'{near(str(need), NEEDS)}"
+            yield file.problem(what, f"Known: {', '.join(NEEDS)}.", "needs")
+    yield from key_problems(file, front.get("minimum", {}), dict.fromkeys(COUNTS, int), ("minimum",))
+    for label, action in front.get("actions", {}).items():
+        if not isinstance(action, str):
+            yield file.problem(f"'{label}' in [actions] must be text in quotes", key=("actions", label))
+    yield from column_problems(file)
+    yield from _parameter_problems(file)
+
+
+def column_problems(file: SqlFile) -> Iterator[ReportgenError]:
+    """Yield what is wrong with the [columns] of a detector or a chart."""
+    for name, entry in file.front.get("columns", {}).items():
+        wrong = list(key_problems(file, entry, _COLUMN, ("columns", name)))
+        yield from wrong
+        unit = None if wrong else entry.get("unit")
+        if unit is not None and unit not in UNITS:
+            what = f"unknown unit '{unit}'{near(unit, UNITS)}"
+            yield file.problem(what, f"Known: {', '.join(UNITS)}.", ("columns", name, "unit"))
+
+
+def _parameter_problems(file: SqlFile) -> Iterator[ReportgenError]:
+    for name, entry in file.front.get("params", {}).items():
+        at = ("params", name)
+        if not _NAME.fullmatch(name) or name == "enabled":
+            yield file.problem(f"a parameter can't be named '{name}'", "Use small letters, digits and _.", at)
+        wrong = list(key_problems(file, entry, _PARAM, at))
+        yield from wrong
+        if wrong:
+            continue
+        if "default" not in entry:
+            yield file.problem(f"parameter '{name}' needs a default", "Add default = … under it.", at)
+        elif isinstance(entry["default"], Decimal) and not entry["default"].is_finite():
+            yield file.problem(f"parameter '{name}' must be a finite number", "", (*at, "default"))
 
 
 def _parameters(
@@ -164,9 +201,6 @@ def _parameters(
             )  # fmt: skip
     shown, values = [], {}
     for name, entry in declared.items():
-        check_keys(file, entry, _PARAM, f" in [params.{name}]")
-        if "default" not in entry:
-            raise file.problem(f"parameter '{name}' needs a default", "Add default = … under it.", name)
         default = entry["default"]
         value = given.get(name, default)
         numeric = isinstance(default, int | Decimal) and not isinstance(default, bool)

@@ -15,13 +15,14 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
 from reportgen.errors import ReportgenError
+from reportgen.tomlfile import key_lines
 
 Origin = Literal["built-in", "project"]
 
@@ -45,14 +46,21 @@ class SqlFile:
     #: Why the file can't be used, where its front matter or its name is broken.
     broken: ReportgenError | None = None
 
-    def where(self, needle: str = "") -> str:
-        """Return `path:line`, of the first line that holds `needle` (a key of the front matter)."""
-        for number, line in enumerate(self.text.splitlines(), 1):
-            if needle and re.match(rf"\s*\[?[\w.]*\b{re.escape(needle)}\b", line):
-                return f"{self.name}:{number}"
-        return self.name
+    def where(self, key: str | Sequence[str] = ()) -> str:
+        """Return `path:line` of a key of the front matter (`("columns", "ratio", "unit")`), else the path alone."""
+        line = self.line_of((key,) if isinstance(key, str) else tuple(key))
+        return f"{self.name}:{line}" if line else self.name
 
-    def problem(self, what: str, next_step: str = "", key: str = "") -> ReportgenError:
+    def line_of(self, key: tuple[str, ...]) -> int | None:
+        """Return the line on which a key of the front matter stands, or the nearest table around it."""
+        start, end = self.text.find(_OPEN), self.text.find(_CLOSE)
+        if not key or not 0 <= start < end:
+            return None
+        lines = key_lines(self.text[start + len(_OPEN) : end])
+        found = next((lines[key[:n]] for n in range(len(key), 0, -1) if key[:n] in lines), None)
+        return None if found is None else self.text.count("\n", 0, start) + found
+
+    def problem(self, what: str, next_step: str = "", key: str | Sequence[str] = ()) -> ReportgenError:
         """Make an error about this file, placed at the line of `key` where it is named."""
         return ReportgenError(self.where(key), what, next_step)
 
@@ -127,15 +135,29 @@ def near(word: str, words: Sequence[str]) -> str:
     return f"; did you mean '{found[0]}'?" if found else ""
 
 
-def check_keys(file: SqlFile, table: Mapping[str, Any], known: Mapping[str, type | tuple[type, ...]], at: str) -> None:
-    """Refuse a key that is not known (with the near one) or whose value is of another type."""
+def key_problems(
+    file: SqlFile, table: object, known: Mapping[str, type | tuple[type, ...]], at: tuple[str, ...] = ()
+) -> Iterator[ReportgenError]:
+    """Yield what is wrong with a table of the front matter: a key that is not known, a value of another type."""
+    if not isinstance(table, Mapping):
+        yield file.problem(f"'{'.'.join(at)}' must be a table", f"Write [{'.'.join(at)}] on a line of its own.", at)
+        return
+    place = f" in [{'.'.join(at)}]" if at else ""
     for key, value in table.items():
         if key not in known:
-            raise file.problem(f"unknown key '{key}'{at}{near(key, list(known))}", "", key)
+            yield file.problem(f"unknown key '{key}'{place}{near(key, list(known))}", "", (*at, key))
+            continue
         wanted = known[key]
-        if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is int):
-            names = wanted if isinstance(wanted, tuple) else (wanted,)
-            raise file.problem(f"'{key}'{at} must be {' or '.join(_TYPE_WORDS[t] for t in names)}", "", key)
+        names = wanted if isinstance(wanted, tuple) else (wanted,)
+        if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in names):
+            words = " or ".join(_TYPE_WORDS[t] for t in names)
+            yield file.problem(f"'{key}'{place} must be {words}", "", (*at, key))
+
+
+def raise_first(problems: Iterable[ReportgenError]) -> None:
+    """Raise the first problem, if there is one."""
+    for problem in problems:
+        raise problem
 
 
 _TYPE_WORDS: dict[type, str] = {

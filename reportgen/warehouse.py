@@ -214,7 +214,8 @@ class Warehouse:
         existing = set(self.columns(file.id))
         for column, text in file.front.get("columns", {}).items():
             if column not in existing:
-                raise file.problem(f"[columns] names '{column}', which the SELECT does not give", key=column)
+                what = f"[columns] names '{column}', which the SELECT does not give"
+                raise file.problem(what, key=("columns", column))
             self._con.execute(f"comment on column {file.id}.{column} is {_quoted(str(text))}")
 
     def columns(self, table: str) -> list[str]:
