@@ -19,7 +19,7 @@ def tokens(selector: str) -> dict[str, str]:
 
 LIGHT = tokens(":root")
 DARK = LIGHT | tokens(':root[data-theme="dark"]')
-PRINT = LIGHT | tokens(':root, :root[data-theme="dark"]')
+PRINT = LIGHT | tokens('  :root, :root:not([data-theme="light"]), :root[data-theme="dark"]')
 
 
 def luminance(colour: str) -> float:

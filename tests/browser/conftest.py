@@ -1,0 +1,127 @@
+"""A real Chromium, and the sites of the hand-made reports on a disk, for the tests of what a reader meets."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+from report_factory import empty_report, hostile_report, sample_report
+
+from reportgen.render.site import render_site
+
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+#: One page of each kind.
+KINDS = [
+    "index.html",
+    "recommendations.html",
+    f"recommendations/{sample_report().recommendations[0].id}.html",
+    "agents.html",
+    "agents/agent-writer.html",
+    "pipelines.html",
+    "pipelines/doc-pipeline.html",
+    "healing.html",
+    "budget.html",
+    "data-quality.html",
+    "detectors.html",
+    "detectors/night_work.html",
+    "how-to-read.html",
+    "404.html",
+]
+HOW = "The browser tests need Chromium on the PATH. On Debian or Ubuntu: apt-get install chromium"
+
+
+class Reader:
+    """A reader with a browser of their own: opens pages, and keeps what the browser said or asked for.
+
+    `said` is every console message, error and dialog; `asked` every address that was fetched.
+    """
+
+    def __init__(self, browser: Browser, **options: object) -> None:
+        self.context = browser.new_context(**options)  # type: ignore[arg-type]
+        self.context.set_default_timeout(15_000)
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page: Page = self.context.new_page()
+        self.page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
+        self.page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+
+        def dialog(shown: object) -> None:
+            self.said.append("a dialog")
+            shown.dismiss()  # type: ignore[attr-defined]
+
+        self.page.on("dialog", dialog)
+
+    def open(self, address: str | Path) -> Page:
+        """Open a page and wait until every chart that is near the window is drawn."""
+        self.page.goto(address.as_uri() if isinstance(address, Path) else address)
+        return self.page
+
+    def see_all(self) -> Page:
+        """Make the window as tall as the page, so that every chart is drawn, and wait for them."""
+        width = self.page.viewport_size["width"] if self.page.viewport_size else 1280
+        height = self.page.evaluate("document.documentElement.scrollHeight")
+        self.page.set_viewport_size({"width": width, "height": min(height, 12_000)})
+        self.until(
+            "[...document.querySelectorAll('.chart:not(.failed) .plot')]"
+            ".every((box) => box.querySelector('.xtick text, .ytick text'))"
+        )
+        return self.page
+
+    def until(self, condition: str) -> None:
+        """Wait until the expression is true. Playwright's own way needs `eval`, which the pages refuse."""
+        for _ in range(300):
+            if self.page.evaluate(condition):
+                return
+            self.page.wait_for_timeout(50)
+        pytest.fail(f"never true: {condition}")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.fail(HOW)
+    with sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def reader(browser: Browser) -> Iterator[Callable[..., Reader]]:
+    """Give readers, each with the options of a browser context (`color_scheme`, `viewport`, `java_script_enabled`)."""
+    made: list[Reader] = []
+
+    def make(**options: object) -> Reader:
+        made.append(Reader(browser, **options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.context.close()
+
+
+@pytest.fixture(scope="session")
+def sites(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Write the sites of the rich, the empty and the hostile report."""
+    out = {}
+    for name, report in (("sample", sample_report()), ("empty", empty_report()), ("hostile", hostile_report())):
+        out[name] = tmp_path_factory.mktemp(name)
+        for path, data in render_site(report).items():
+            target = out[name] / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+    return out

@@ -1,0 +1,127 @@
+"""What a reader meets in a real Chromium: silence, no request, every chart drawn, from a file and from a host."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from .conftest import KINDS, Reader
+
+pytestmark = pytest.mark.browser
+
+Readers = Callable[..., Reader]
+
+WIDE = {"width": 1440, "height": 900}
+NARROW = {"width": 320, "height": 640}
+
+
+#: Pages whose charts differ in kind.
+CHARTED = ["index.html", "recommendations/bottleneck_agent-01c0ffee01.html", "pipelines/doc-pipeline.html"]
+
+
+@pytest.mark.parametrize(("which", "paths"), [("sample", CHARTED), ("hostile", KINDS)])
+def test_pages_say_nothing_ask_for_nothing_and_draw_their_charts(
+    sites: dict[str, Path], reader: Readers, which: str, paths: list[str]
+) -> None:
+    one = reader(viewport=WIDE)
+    for path in paths:
+        one.open(sites[which] / path)
+        page = one.see_all()
+        charts = page.locator(".chart").count()
+        assert page.locator(".plot .main-svg").count() >= charts, path
+        assert page.locator(".chart.failed").count() == 0, path
+        # Nothing of Plotly's own tools, and no link that a text smuggled into a chart.
+        assert page.locator(".modebar-btn, .plot a").count() == 0, path
+        assert page.evaluate("document.title"), path
+    assert one.said == []
+    inside = sites[which].as_uri()
+    assert [address for address in one.asked if not address.startswith(inside)] == []
+
+
+def test_hovering_a_chart_shows_the_value_and_says_nothing(sites: dict[str, Path], reader: Readers) -> None:
+    for which in ("sample", "hostile"):
+        one = reader(viewport=WIDE)
+        one.open(sites[which] / "pipelines/doc-pipeline.html")
+        page = one.see_all()
+        box = page.locator(".plot .bars .point").first.bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.wait_for_selector(".hoverlayer .hovertext")
+        text = page.locator(".hoverlayer .hovertext").text_content() or ""
+        assert "%" in text
+        assert ("<script>alert(1)</script>" in text) is (which == "hostile")
+        assert one.said == []
+
+
+def test_an_empty_project_is_silent_too(sites: dict[str, Path], reader: Readers) -> None:
+    one = reader(viewport=WIDE)
+    for path in sorted(sites["empty"].rglob("*.html")):
+        one.open(path)
+    assert one.said == []
+
+
+def test_no_page_scrolls_sideways(sites: dict[str, Path], reader: Readers) -> None:
+    one = reader(viewport=NARROW)
+    # A chart is as wide as its box; without the script the tables stand open, which is harder, and faster.
+    one.context.route("**/plotly.min.js", lambda route: route.abort())
+    too_wide = {}
+    for path in KINDS:
+        page = one.open(sites["hostile"] / path)
+        for width in (320, 700, 1440, 3840):
+            page.set_viewport_size({"width": width, "height": 800})
+            over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            if over > 0:
+                too_wide[path, width] = over
+    assert too_wide == {}
+
+
+@pytest.fixture
+def host(sites: dict[str, Path], tmp_path: Path) -> Iterator[str]:
+    """Serve the site from a deep folder, as static hosts do: a missing page is answered with 404.html."""
+    deep = tmp_path / "team" / "reports"
+    deep.mkdir(parents=True)
+    (deep / "nightly").symlink_to(sites["sample"])
+    missing = (sites["sample"] / "404.html").read_bytes()
+
+    class Host(SimpleHTTPRequestHandler):
+        def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+            self.send_response(code)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.end_headers()
+            self.wfile.write(missing)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Stay quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Host, directory=str(tmp_path)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/team/reports/nightly/"
+    server.shutdown()
+    server.server_close()
+
+
+def test_the_site_works_under_a_deep_folder_of_a_host(host: str, reader: Readers) -> None:
+    one = reader(viewport=WIDE)
+    for path in (*CHARTED, "data-quality.html"):
+        one.open(host + path)
+        one.see_all()
+    assert one.said == []
+    assert [address for address in one.asked if not address.startswith(host)] == []
+
+
+def test_a_missing_page_finds_the_way_back_from_any_depth(host: str, reader: Readers) -> None:
+    for path, link in (("gone.html", "in this folder"), ("recommendations/gone.html", "one folder up")):
+        one = reader(viewport=WIDE, color_scheme="dark")
+        page = one.open(host + path)
+        assert page.locator("h1").text_content() == "This page is not in the report"
+        # The style came along, and the policy let it.
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(14, 19, 26)"
+        assert [said for said in one.said if "404" not in said] == []
+        page.get_by_role("link", name=link).click()
+        assert page.url == host + "index.html"
+        assert page.locator("h1").text_content() == "Two things are worth doing now"
