@@ -311,18 +311,22 @@ def _counts(store: Warehouse, only: str | None) -> dict[str, int]:
     queries = {
         "events": f"select coalesce(sum(events), 0) from pipelines {where}",
         "runs": f"select coalesce(sum(runs), 0) from pipelines {where}",
+        "pipeline_runs": f"select coalesce(max(runs), 0) from pipelines {where}",
         "days": f"select count(distinct day) from agent_days {where}",
         "priced_events": f"select coalesce(sum(with_usd), 0) from measures {where}",
         "cache_events": f"select coalesce(sum(cache_events), 0) from agent_run_tokens {where}",
         "feedback_rows": f"select coalesce(sum(feedback_rows), 0) from pipelines {where}",
         "scores": f"select coalesce(sum(scores), 0) from agents {where}",
+        "agent_scores": f"select coalesce(max(scores) filter (where attributed), 0) from agents {where}",
         "tags": f"select count(*) from feedback_tags {where}",
         "healing_attempts": f"select count(*) from healing_attempts {where}",
         "incidents": f"select count(*) from healing_incidents {where}",
     }
     counts = {name: int(store.query(text, [] if only is None else [only]).rows[0][0]) for name, text in queries.items()}
+    counts["reports"] = counts["feedback_rows"] + counts["incidents"]
     # Limits are the whole project's, whatever is shown.
-    counts["budget_limits"] = int(store.query("select count(distinct row_no) from budget_windows").rows[0][0])
+    limits = "select count(distinct row_no) from budget_windows where window_name in ('weekly', 'monthly')"
+    counts["period_limits"] = int(store.query(limits).rows[0][0])
     return counts
 
 

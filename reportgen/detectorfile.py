@@ -24,6 +24,7 @@ _FRONT: dict[str, type | tuple[type, ...]] = {
     "effort": str,
     "burden": int,
     "failure_reduction": int,
+    "counts_failures": bool,
     "subject_kind": str,
     "needs": list,
     "minimum": dict,
@@ -36,15 +37,18 @@ _COLUMN: dict[str, type | tuple[type, ...]] = {"label": str, "unit": str}
 COUNTS = {
     "events": "events",
     "runs": "runs",
+    "pipeline_runs": "runs of one pipeline",
     "days": "days with events",
     "priced_events": "events with a known cost in US dollars",
     "cache_events": "events that tell input and cache-read tokens",
     "feedback_rows": "feedback rows",
     "scores": "review scores",
+    "agent_scores": "review scores of one agent",
     "tags": "feedback tags",
     "healing_attempts": "healing attempts",
     "incidents": "healing incidents",
-    "budget_limits": "limits in BUDGET.md",
+    "reports": "reviews and healing incidents",
+    "period_limits": "weekly or monthly limits in BUDGET.md",
 }
 UNITS = ("events", "runs", "rows", "days", "cost", "usd", "tokens", "share", "score", "times", "time", "date", "text")
 
@@ -63,6 +67,8 @@ class DetectorFile:
     effort: Effort
     burden: int
     failure_reduction: int
+    #: Whether reviews and incidents of the subject count: false where the action would not prevent a failure.
+    counts_failures: bool
     subject_kind: SubjectKind
     #: Whether it runs where the settings say nothing.
     enabled: bool
@@ -96,7 +102,7 @@ def read_detector(file: SqlFile, settings: Settings) -> DetectorFile:
         name = file.id.replace("_", " ").capitalize()
         return DetectorFile(
             file=file, title=str(file.front.get("title", name)), issue=name, doc="", finding="", action="", actions={},
-            effort="M", burden=0, failure_reduction=0, subject_kind="agent",
+            effort="M", burden=0, failure_reduction=0, counts_failures=True, subject_kind="agent",
             enabled=file.front.get("enabled") is not False, needs=(), minimum={}, parameters=(), values={}, columns={},
             broken=error,
         )  # fmt: skip
@@ -117,8 +123,9 @@ def _read(file: SqlFile, settings: Settings) -> DetectorFile:
         effort=front.get("effort", "M"),
         burden=front.get("burden", 0),
         failure_reduction=front.get("failure_reduction", 0),
+        counts_failures=front.get("counts_failures", True),
         subject_kind=front.get("subject_kind", "agent"),
-        enabled=bool(front.get("enabled", True)),
+        enabled=front.get("enabled", True),
         needs=tuple(front.get("needs", [])),
         minimum=front.get("minimum", {}),
         parameters=parameters,

@@ -30,7 +30,8 @@ FINDINGS = (
     "finding_no integer, detector varchar, pipeline varchar, subject varchar, subject_kind varchar,"
     " subject_key varchar, observed decimal(38, 12), baseline decimal(38, 12), threshold decimal(38, 12),"
     " occurrences bigint, affected_runs bigint, total_runs bigint, saving decimal(38, 12), saving_of decimal(38, 12),"
-    " saving_basis varchar, labels varchar[], wait boolean, effort varchar, burden integer, failure_reduction integer"
+    " saving_basis varchar, labels varchar[], wait boolean, effort varchar, burden integer, failure_reduction integer,"
+    " counts_failures boolean"
 )
 
 
@@ -66,7 +67,7 @@ class Finding:
             self.finding_no, d.file.id, self.pipeline, self.subject, self.subject_kind, self.subject_key,
             self.observed, self.baseline, self.threshold, self.occurrences, self.affected_runs, self.total_runs,
             self.saving, self.saving_of, self.saving_basis, list(self.labels), self.wait, d.effort, d.burden,
-            d.failure_reduction,
+            d.failure_reduction, d.counts_failures,
         )  # fmt: skip
 
 
@@ -154,7 +155,7 @@ def _missing(need: str) -> str:
 
 def _check_pipelines(file: SqlFile, findings: Sequence[Finding], pipelines: Collection[str] | None) -> None:
     for finding in findings:
-        if finding.subject_kind == "project" and finding.pipeline == ALL_PIPELINES:
+        if finding.subject_kind in ("project", "other") and finding.pipeline == ALL_PIPELINES:
             continue
         if pipelines is not None and finding.pipeline not in pipelines:
             raise file.problem(

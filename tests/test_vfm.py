@@ -38,7 +38,7 @@ def score(
     counts["failures"] = counts["tagged"] + counts["blocked"]
     counts["by_person"] = counts["blocked"] + counts["escalated"]
     row = (0, "d", "p", "s", "agent", "s", 1, 1, 1, occurrences, affected, total,
-           None if saving is None else Decimal(saving), Decimal(saving_of), "measured", [], wait, "S", burden, failure)  # fmt: skip
+           None if saving is None else Decimal(saving), Decimal(saving_of), "measured", [], wait, "S", burden, failure, True)  # fmt: skip
     with Warehouse() as store:
         store.run_script((SQL / "macros.sql").read_text("utf-8"))
         store.fill("findings", FINDINGS, [row])

@@ -2,7 +2,8 @@
 title = "What the feedback and the healing log say about each finding's subject"
 doc = """
 One row per finding. An agent's rows and incidents are those in its pipeline; a run has incidents of its run id; a
-pipeline and the whole project have all of theirs; a tag has the rows that carry it. Any other subject has none.
+pipeline and the whole project have all of theirs; a tag has the rows that carry it. Any other subject has none, and so
+has every finding of a detector that is not about failures (counts_failures = false).
 """
 ---*/
 with rows_of as (
@@ -18,6 +19,7 @@ with rows_of as (
             or (f.subject_kind = 'pipeline' and f.pipeline = r.pipeline)
             or (f.subject_kind = 'tag' and f.pipeline = r.pipeline and list_contains(r.tags, f.subject))
             or f.subject_kind = 'project'
+    where f.counts_failures
     group by f.finding_no
 ),
 
@@ -34,6 +36,7 @@ incidents_of as (
             or (f.subject_kind = 'run' and f.pipeline = i.pipeline and 'id:' || i.run_id = f.subject_key)
             or (f.subject_kind = 'pipeline' and f.pipeline = i.pipeline)
             or f.subject_kind = 'project'
+    where f.counts_failures
     group by f.finding_no
 )
 

@@ -128,6 +128,7 @@ parts as (
         fl.band,
         fl.counted,
         f.failure_reduction as declared_failure,
+        f.counts_failures,
         case
             when f.occurrences = 1 then least(coalesce(r.score, 0), l.single_occurrence)
             else coalesce(r.score, 0)
@@ -194,6 +195,7 @@ select
         )
     end as frequency_evidence,
     case
+        when t.failure_reduction = 0 and not t.counts_failures then 'not counted: the action would prevent no failure'
         when t.failure_reduction = 0 then 'no low score, failure tag or incident of the subject'
         when t.declared_failure >= t.failure_reduction then 'declared by the detector'
         else concat(
@@ -213,6 +215,7 @@ select
     concat(
         t.burden, ' declared by the detector, ',
         case
+            when not t.counts_failures then 'incidents are not counted'
             when t.by_person = 0 then 'no incident that a person handled'
             else concat('plus ', t.person_points, ' for ', counted(t.by_person, 'incident'), ' that a person handled')
         end,
