@@ -138,8 +138,10 @@ def test_half_a_utf_16_character_is_no_utf_8(tmp_path: Path) -> None:
 
 
 def test_a_utf_8_file_of_nul_bytes_is_not_taken_for_utf_16(tmp_path: Path) -> None:
-    found, _ = lines_of(tmp_path / "f", b'\x00\x00\x00\x00{"a":1}\n{"b":2}\n')
-    assert found == [b'\x00\x00\x00\x00{"a":1}', b'{"b":2}']
+    for broken in (b"\x00\x00\x00\x00", b"\x00\n\x00", b"{\x00", b"{\x00\x00\x00", b"\x00x\x00x", b"x\x00y\x00"):
+        content = broken + b'\n{"b":2}\n'
+        found, _ = lines_of(tmp_path / "f", content)
+        assert found == content.split(b"\n")[:-1]
 
 
 def test_a_line_over_the_limit_is_marked_and_the_next_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,8 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+#: What may follow the brace that opens an object.
+_AFTER_BRACE = (b'"', b" ", b"\t", b"\r", b"\n", b"}")
 
 
 class TooLong(bytes):
@@ -203,13 +205,11 @@ def _encoding(head: bytes) -> str | None:
     for mark, name in _MARKS:
         if head.startswith(mark):
             return name
-    if len(head) >= 4:
-        # JSON begins with two ASCII characters (RFC 4627 tells UTF-16 without a mark in this way).
-        zeros = [byte == 0 for byte in head[:4]]
-        if zeros == [False, True, False, True]:
-            return "utf-16-le"
-        if zeros == [True, False, True, False]:
-            return "utf-16-be"
+    # Without a mark only the beginning of an object is proof: other NUL bytes are broken lines of a UTF-8 file.
+    if head[0:1] == b"{" and head[1:2] == head[3:4] == b"\x00" and head[2:3] in _AFTER_BRACE:
+        return "utf-16-le"
+    if head[1:2] == b"{" and head[0:1] == head[2:3] == b"\x00" and head[3:4] in _AFTER_BRACE:
+        return "utf-16-be"
     return None
 
 
