@@ -19,9 +19,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from project import HEADER, built, event, findings, outcomes, read_report_json, write_project
 
+import reportgen.report.json
 from reportgen import build
 from reportgen.errors import ReportgenError
-from reportgen.report.json import read_report, report_bytes, schema
+from reportgen.report.json import read_report, report_bytes, schema, schema_bytes
 
 CASES = Path(__file__).parent / "cases"
 
@@ -349,6 +350,12 @@ def test_report_json_keeps_to_its_schema_and_reads_back(tmp_path: Path) -> None:
     data = (result.site / "data" / "report.json").read_bytes()
     jsonschema.validate(json.loads(data), schema())
     assert report_bytes(read_report(data)) == data
+
+
+def test_the_schema_that_is_shipped_is_the_models_own() -> None:
+    """After a change of the model: `python -m reportgen.report.json > reportgen/report/report.schema.json`."""
+    shipped = Path(reportgen.report.json.__file__).with_name("report.schema.json")
+    assert shipped.read_bytes() == schema_bytes()
 
 
 def test_the_account_adds_up(tmp_path: Path) -> None:

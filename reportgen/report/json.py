@@ -40,3 +40,14 @@ def schema() -> dict[str, Any]:
         "title": f"reportgen report.json, schema version {SCHEMA_VERSION}",
         **made,
     }
+
+
+def schema_bytes() -> bytes:
+    """Return the schema as the file `report.schema.json` beside this module holds it."""
+    return msgspec.json.format(msgspec.json.encode(schema(), order="sorted"), indent=1) + b"\n"
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.stdout.buffer.write(schema_bytes())
