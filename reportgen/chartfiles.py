@@ -51,6 +51,12 @@ def chart_problems(file: SqlFile) -> Iterator[ReportgenError]:
         yield from column_problems(file)
 
 
+def chart_roles(file: SqlFile) -> list[tuple[str, str]]:
+    """Return the columns that a chart must give, each with the key of the front matter that asks for it."""
+    keys = _KEYS.get(str(file.front.get("page")), ())
+    return [("page", name) for name in keys] + [(r, str(file.front[r])) for r in _ROLES if r in file.front]
+
+
 def read_charts(
     warehouse: Warehouse, files: Sequence[SqlFile], page_key: Callable[[str, tuple[str, ...]], str | None]
 ) -> tuple[list[Chart], list[ChartFailed]]:
@@ -81,9 +87,9 @@ def _split(file: SqlFile, result: Result, page_key: Callable[[str, tuple[str, ..
     front = file.front
     page = str(front["page"])
     key_columns = _KEYS.get(page, ())
-    for name in key_columns + tuple(str(front[role]) for role in _ROLES if role in front):
+    for role, name in chart_roles(file):
         if name not in result.columns:
-            raise file.problem(f"the SELECT gives no column '{name}'{near(name, result.columns)}")
+            raise file.problem(f"the SELECT gives no column '{name}'{near(name, result.columns)}", key=role)
     places: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in result.dicts():
         key = page_key(page, tuple(str(row[name]) for name in key_columns))

@@ -194,9 +194,8 @@ class Warehouse:
 
     def _references(self, file: SqlFile) -> set[str]:
         """Return the tables of the main schema that a file reads, from DuckDB's own parse tree."""
-        found = self._con.execute("select json_serialize_sql(?)", [file.text.rstrip().rstrip(";")]).fetchone()
         names: set[str] = set()
-        waiting: list[Any] = [json.loads(str(found[0]))] if found else []
+        waiting: list[Any] = [json.loads(self.serialized(file.text))]
         while waiting:
             node = waiting.pop()
             if isinstance(node, dict):
@@ -206,6 +205,10 @@ class Warehouse:
             elif isinstance(node, list):
                 waiting.extend(node)
         return names
+
+    def serialized(self, text: str) -> str:
+        """Return DuckDB's parse tree of SELECT statements as JSON, or what is wrong with them."""
+        return str(self._run("", "select json_serialize_sql(?)", [text]).rows[0][0])
 
     def _comment(self, file: SqlFile) -> None:
         doc = str(file.front.get("doc") or file.front.get("title") or "").strip()

@@ -13,14 +13,15 @@ ROOT = Path(__file__).parent.parent / "reportgen"
 #: Rooms from the top down. A room may import rooms of its own level or below, never above.
 LEVELS = [
     {"__main__"},
-    {"cli", "cli_help", "starter"},
+    {"cli", "cli_help", "cli_workshop", "starter", "newdetector", "martspage"},
     {"summary"},
-    {"building", ""},
+    {"building", "checking", "checkrules", "querying", "catalogue", ""},
+    {"loading"},
     {"report", "tables", "publish", "render", "inputs"},
     {"chartfiles", "wording", "quality"},
     {"detectors"},
     {"warehouse", "detectorfile"},
-    {"sqlfile", "sqlerror", "healing", "healing_cli"},
+    {"sqlfile", "sqlerror", "sqltree", "healing", "healing_cli"},
     {"settings", "healing_journal"},
     {"settings_file", "settings_values", "settings_table", "tomlfile", "healing_policy"},
     {"names", "identity"},
@@ -31,7 +32,7 @@ LEVELS = [
 LOW_PARTS = {"reportgen.render.format", "reportgen.render.prose", "reportgen.render.csvtext", "reportgen.render"}
 
 OWNERS = {
-    "click": {"cli"},
+    "click": {"cli", "cli_workshop"},
     "duckdb": {"warehouse"},
     "msgspec": {"report.json"},
     "zstandard": {"inputs.lines"},

@@ -113,4 +113,4 @@ select
 from flagged as f
 inner join pipelines as pl on f.pipeline = pl.pipeline
 cross join param as p
-order by f.pipeline, f.busy_rank
+order by f.pipeline, f.busy_rank, f.agent

@@ -1,0 +1,253 @@
+"""`reportgen check`: every SQL file parsed, and bound against empty tables; nothing runs and no input is read.
+
+The files are taken in the order of a build: sources and marts (each becomes an empty table of its columns), parameters,
+detectors, scoring, charts. A file that can't be bound keeps only what reads it from being looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from reportgen import checkrules as rules
+from reportgen.detectorfile import front_problems, read_detector
+from reportgen.detectors import FINDINGS
+from reportgen.errors import ReportgenError
+from reportgen.resources import resource_dir
+from reportgen.settings import Settings, load_settings
+from reportgen.sqlfile import SqlFile, find_sql_files, near
+from reportgen.sqltree import Tree, read_tree
+from reportgen.warehouse import SqlError, Warehouse
+
+FOLDERS = ("sources", "marts", "detectors", "scoring", "charts")
+#: Folders whose files become tables of one schema, so that no two may have one name.
+_TABLES = ("sources", "marts", "scoring")
+Severity = Literal["error", "warning"]
+_PLACE = re.compile(r"^(?P<path>.*?)(?::(?P<line>\d+))?(?::(?P<column>\d+))?$", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong: where (line and column count from 1; 1 where the whole file is meant), what, what to do."""
+
+    path: str
+    line: int
+    column: int
+    severity: Severity
+    what: str
+    next_step: str = ""
+
+    @property
+    def where(self) -> str:
+        """Return `path:line:column`, which editors and terminals make a link of."""
+        return f"{self.path}:{self.line}:{self.column}"
+
+
+def check(project: Path | None) -> list[Problem]:
+    """Check the built-in files and those of a project, as a build would use them; return every problem, by place."""
+    return Check(project).run()
+
+
+class Check:
+    """One check: reads the files, fills an empty warehouse, and collects problems."""
+
+    def __init__(self, project: Path | None) -> None:
+        self._project = project
+        self._own = project / "sql" if project is not None else None
+        self._problems: set[Problem] = set()
+        self._settings = self._read_settings()
+        self._trees: dict[tuple[str, str], Tree] = {}
+        #: Tables that can't be there, because their file is wrong, by name.
+        self._missing: dict[str, str] = {}
+
+    def run(self) -> list[Problem]:
+        """Check everything."""
+        built_in = resource_dir("sql")
+        files = {folder: find_sql_files(folder, built_in, self._own) for folder in FOLDERS}
+        self._strays()
+        self._clashes(files)
+        with Warehouse() as store:
+            store.load_raw({}, None)
+            store.lock()
+            store.run_script((built_in / "macros.sql").read_text(encoding="utf-8"))
+            usable = {folder: [f for f in files[folder] if self._read(store, folder, f)] for folder in FOLDERS}
+            self._tables(store, "sources", usable["sources"])
+            self._tables(store, "marts", usable["marts"])
+            self._parameters(store, usable["detectors"])
+            for file in usable["detectors"]:
+                self._detector(store, file)
+            store.fill("findings", FINDINGS, [])
+            self._tables(store, "scoring", usable["scoring"])
+            for file in usable["charts"]:
+                self._chart(store, file)
+        return sorted(self._problems, key=lambda p: (p.path, p.line, p.column, p.severity, p.what))
+
+    # --- what goes before the SQL -----------------------------------------------------------------------------------
+
+    def _read_settings(self) -> Settings:
+        home = self._project or Path()
+        defaults = Settings(project=home, recommendations=home, site=home)
+        if self._project is None:
+            return defaults
+        try:
+            return load_settings(self._project)
+        except ReportgenError as error:
+            self._report(error)
+            return defaults
+
+    def _strays(self) -> None:
+        """Tell of SQL files that no build would look at."""
+        if self._own is None or not self._own.is_dir():
+            return
+        for path in sorted(self._own.rglob("*.sql")):
+            place = path.relative_to(self._own).parts
+            if len(place) != 2 or place[0] not in FOLDERS:
+                folder = place[0] if len(place) > 1 else ""
+                hint = near(folder, FOLDERS) if folder not in FOLDERS else ""
+                what = f"is in no folder that is read{hint}"
+                self._add("/".join(("sql", *place)), what, f"Known: {', '.join(f'sql/{name}' for name in FOLDERS)}.")
+
+    def _clashes(self, files: Mapping[str, Sequence[SqlFile]]) -> None:
+        """Tell of two files that want one name. A project's file is to blame where the other is built in."""
+        seen: dict[str, str] = {"findings": "the table of findings"}
+        for folder in _TABLES:
+            for file in sorted(files[folder], key=lambda f: f.origin == "project"):
+                if file.id in seen:
+                    self._add(file.name, f"clashes with {seen[file.id]}, which has the same name", "Rename it.")
+                seen.setdefault(file.id, file.name)
+        for file in files["detectors"]:
+            if file.id == "report":
+                self._add(file.name, "a detector can't be named 'report': params.report is taken", "Rename it.")
+
+    def _read(self, store: Warehouse, folder: str, file: SqlFile) -> bool:
+        """Check front matter and shape; say whether the SQL can be bound."""
+        if file.broken is not None:
+            self._report(file.broken)
+            self._missing[file.id] = file.name
+            return False
+        for problem in rules.front(folder, file):
+            self._report(problem)
+        tree = read_tree(store.serialized(file.text))
+        self._trees[folder, file.id] = tree
+        if tree.wrong is not None:
+            self._at(file, tree.wrong.at, tree.wrong.what, "A file is one SELECT, and nothing else.")
+            self._missing[file.id] = file.name
+            return False
+        for found in tree.unsteady:
+            what = f"{found.what} gives another value in another build"
+            self._at(file, found.at, what, "Use the rows' own times: now_time in window_bounds is when the report is.")
+        for found in tree.orderless:
+            what = f"{found.what}: what it gives may change from build to build"
+            self._at(file, found.at, what, "Say the order.", "warning")
+        if file.id in rules.RESERVED:
+            self._add(file.name, f"'{file.id}' is a word of SQL, and can't name a table", "Rename it.")
+            self._missing[file.id] = file.name
+            return False
+        return True
+
+    # --- tables -----------------------------------------------------------------------------------------------------
+
+    def _tables(self, store: Warehouse, folder: str, files: Sequence[SqlFile]) -> None:
+        """Make each file an empty table of its columns, in the order of their references."""
+        waiting = {file.id: file for file in files}
+        while waiting:
+            ready = [f for f in waiting.values() if not (set(self._tree(folder, f).tables) - {f.id}) & set(waiting)]
+            if not ready:
+                names = " and ".join(file.name for file in waiting.values())
+                for file in waiting.values():
+                    self._add(file.name, f"{names} need each other", "Break the circle.")
+                    self._missing[file.id] = file.name
+                return
+            for file in ready:
+                del waiting[file.id]
+                columns = self._bind(store, folder, file)
+                if columns is None:
+                    self._missing[file.id] = file.name
+                    continue
+                for problem in rules.table_columns(file, [name for name, _ in columns]):
+                    self._report(problem)
+                store.fill(file.id, ", ".join(f'"{name}" {_storable(kind)}' for name, kind in columns), [])
+
+    def _tree(self, folder: str, file: SqlFile) -> Tree:
+        return self._trees[folder, file.id]
+
+    def _bind(self, store: Warehouse, folder: str, file: SqlFile) -> list[tuple[str, str]] | None:
+        """Return the columns that a file gives, or None where it can't be bound."""
+        lost = sorted(set(self._tree(folder, file).tables) & set(self._missing))
+        if lost:
+            at = self._tree(folder, file).tables[lost[0]]
+            what = f"can't be checked: it reads '{lost[0]}', and {self._missing[lost[0]]} has an error"
+            self._at(file, at, what, "", "warning")
+            return None
+        try:
+            return store.describe(file.text)
+        except SqlError as error:
+            self._add(file.name, error.message, error.hint, line=error.line or 1, column=error.column or 1)
+            return None
+
+    def _parameters(self, store: Warehouse, files: Iterable[SqlFile]) -> None:
+        store.create_view("params", "report", {"pipeline": ""})
+        for file in files:
+            if next(front_problems(file), None) is not None:
+                # What is wrong is told already; the SQL is still looked at with what can be had of the parameters.
+                store.create_view("params", file.id, rules.defaults(file))
+                continue
+            try:
+                store.create_view("params", file.id, read_detector(file, self._settings).values)
+            except ReportgenError as error:
+                self._report(error)
+                store.create_view("params", file.id, rules.defaults(file))
+
+    # --- detectors and charts ---------------------------------------------------------------------------------------
+
+    def _detector(self, store: Warehouse, file: SqlFile) -> None:
+        tree = self._tree("detectors", file)
+        self._apply(file, tree, rules.order_of_detector(tree))
+        # Those that come with reportgen have their tests; a project is told of its own.
+        if file.origin == "project" or self._project is None:
+            for problem in rules.tests(file, self._project):
+                self._report(problem, "warning")
+        columns = self._bind(store, "detectors", file)
+        if columns is not None:
+            self._apply(file, tree, rules.contract(tree, columns))
+            for problem in rules.detector_texts(file, [name for name, _ in columns]):
+                self._report(problem)
+
+    def _chart(self, store: Warehouse, file: SqlFile) -> None:
+        tree = self._tree("charts", file)
+        self._apply(file, tree, rules.order_of_chart(tree))
+        columns = self._bind(store, "charts", file)
+        if columns is not None:
+            for problem in rules.chart_columns(file, [name for name, _ in columns]):
+                self._report(problem)
+
+    # --- collecting -------------------------------------------------------------------------------------------------
+
+    def _apply(self, file: SqlFile, tree: Tree, found: Iterator[rules.Remark]) -> None:
+        for remark in found:
+            at = tree.items.get(remark.column) if remark.column else None
+            self._at(file, at if at is not None else tree.at, remark.what, remark.next_step)
+
+    def _report(self, error: ReportgenError, severity: Severity = "error") -> None:
+        found = _PLACE.match(error.where)
+        assert found is not None  # it matches any text
+        line = int(found["line"] or 1)
+        self._add(found["path"], error.what, error.next_step, severity, line=line, column=int(found["column"] or 1))
+
+    def _at(self, file: SqlFile, byte: int | None, what: str, next_step: str, severity: Severity = "error") -> None:
+        before = file.text.encode()[: byte or 0].decode("utf-8", "replace")
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        self._add(file.name, what, next_step, severity, line=line, column=column)
+
+    def _add(
+        self, path: str, what: str, next_step: str, severity: Severity = "error", *, line: int = 1, column: int = 1
+    ) -> None:
+        self._problems.add(Problem(path, line, column, severity, what, next_step))
+
+
+def _storable(kind: str) -> str:
+    # The type of a bare `null`, which no table can have.
+    return kind.replace('"NULL"', "INTEGER")
