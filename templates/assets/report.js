@@ -159,6 +159,12 @@
       const made = button("", () => sort(table, head, place));
       made.append(...head.childNodes);
       head.append(made);
+      /* Chromium repeats a table's head on each sheet of paper, but not the text of buttons in it. */
+      addEventListener("beforeprint", () => made.replaceWith(...made.childNodes));
+      addEventListener("afterprint", () => {
+        made.append(...head.childNodes);
+        head.append(made);
+      });
     });
   }
 

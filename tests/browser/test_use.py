@@ -132,4 +132,6 @@ def test_on_paper_nothing_is_cut_and_nothing_is_dark(sites: dict[str, Path], rea
         "[...document.querySelectorAll('.scroll')].every((s) => getComputedStyle(s).overflowX === 'visible')"
     )
     assert page.pdf().startswith(b"%PDF")
+    # The heads gave their buttons up for the printer, and have them back.
+    one.until("document.querySelectorAll('th button').length > 10")
     assert one.said == []
