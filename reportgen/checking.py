@@ -68,12 +68,15 @@ class Check:
         built_in = resource_dir("sql")
         files = {folder: find_sql_files(folder, built_in, self._own) for folder in FOLDERS}
         self._strays()
-        self._clashes(files)
+        clashing = self._clashes(files)
         with Warehouse() as store:
             store.load_raw({}, None)
             store.lock()
             store.run_script((built_in / "macros.sql").read_text(encoding="utf-8"))
-            usable = {folder: [f for f in files[folder] if self._read(store, folder, f)] for folder in FOLDERS}
+            usable = {
+                folder: [f for f in files[folder] if self._read(store, folder, f) and f.name not in clashing]
+                for folder in FOLDERS
+            }
             self._tables(store, "sources", usable["sources"])
             self._tables(store, "marts", usable["marts"])
             self._parameters(store, usable["detectors"])
@@ -110,17 +113,20 @@ class Check:
                 what = f"is in no folder that is read{hint}"
                 self._add("/".join(("sql", *place)), what, f"Known: {', '.join(f'sql/{name}' for name in FOLDERS)}.")
 
-    def _clashes(self, files: Mapping[str, Sequence[SqlFile]]) -> None:
-        """Tell of two files that want one name. A project's file is to blame where the other is built in."""
+    def _clashes(self, files: Mapping[str, Sequence[SqlFile]]) -> set[str]:
+        """Tell of two files that want one name; return those to blame, a project's where the other is built in."""
+        clashing: set[str] = set()
         seen: dict[str, str] = {"findings": "the table of findings"}
-        for folder in _TABLES:
-            for file in sorted(files[folder], key=lambda f: f.origin == "project"):
-                if file.id in seen:
-                    self._add(file.name, f"clashes with {seen[file.id]}, which has the same name", "Rename it.")
-                seen.setdefault(file.id, file.name)
+        for file in sorted((f for folder in _TABLES for f in files[folder]), key=lambda f: f.origin == "project"):
+            if file.id in seen:
+                self._add(file.name, f"clashes with {seen[file.id]}, which has the same name", "Rename it.")
+                clashing.add(file.name)
+            seen.setdefault(file.id, file.name)
         for file in files["detectors"]:
             if file.id == "report":
                 self._add(file.name, "a detector can't be named 'report': params.report is taken", "Rename it.")
+                clashing.add(file.name)
+        return clashing
 
     def _read(self, store: Warehouse, folder: str, file: SqlFile) -> bool:
         """Check front matter and shape; say whether the SQL can be bound."""
@@ -177,6 +183,9 @@ class Check:
     def _bind(self, store: Warehouse, folder: str, file: SqlFile) -> list[tuple[str, str]] | None:
         """Return the columns that a file gives, or None where it can't be bound."""
         lost = sorted(set(self._tree(folder, file).tables) & set(self._missing))
+        if lost and file.origin == "built-in":
+            # The file to mend is told of; what stands on it is not the project's to look at.
+            return None
         if lost:
             at = self._tree(folder, file).tables[lost[0]]
             what = f"can't be checked: it reads '{lost[0]}', and {self._missing[lost[0]]} has an error"

@@ -174,7 +174,7 @@ def order_of_detector(tree: Tree) -> Iterator[Remark]:
     if tree.order is None:
         yield Remark("the SELECT has no ORDER BY", f"End it with: order by …, pipeline, {key}")
     elif "*" not in tree.order:
-        missing = [name for name in ("pipeline", key) if name not in tree.order]
+        missing = [name for name in ("pipeline", key) if name not in tree.order | tree.constants]
         # A key made of the subject orders as well as the subject itself.
         if missing and not ("subject" in tree.order and missing == ["subject_key"] and "subject" not in tree.items):
             what = f"ORDER BY does not break ties: it lacks {' and '.join(missing)}"

@@ -58,6 +58,8 @@ class Tree:
     orderless: Sequence[Found] = ()
     #: Output columns that the outer SELECT names, with the byte each begins at; `*` is not resolved.
     items: Mapping[str, int | None] = field(default_factory=dict)
+    #: Output columns that are the same in every row.
+    constants: frozenset[str] = frozenset()
     #: Output columns that the outer ORDER BY sorts by; None: there is no ORDER BY; `*` in it: ORDER BY ALL.
     order: frozenset[str] | None = None
     #: A byte of the outer SELECT, for what concerns it as a whole.
@@ -87,6 +89,7 @@ def read_tree(serialized: str) -> Tree:
         unsteady=sorted(reader.unsteady, key=_by_place),
         orderless=sorted(reader.orderless, key=_by_place),
         items={name: _item_place(item) for item in reversed(items) if (name := _name(item))},
+        constants=frozenset(_name(i) for i in items if i.get("class") == "CONSTANT" and node is outer) - {""},
         order=_order(node, items),
         at=_item_place(items[0]) if items else _first_place(outer),
     )

@@ -266,10 +266,14 @@ class Warehouse:
     ) -> Result:
         """Run one query and fetch it whole. Raises SqlError with the line that DuckDB points at.
 
-        `bounded`: not longer than the limits allow (SQL that others write). `most`: at most so many rows, one more is
+        `bounded`: not longer than the limits allow (SQL that others write). `most`: with one row more than that it is
         an error.
         """
         return self._run("", text, parameters, seconds=self.limits.seconds if bounded else None, most=most)
+
+    def first_rows(self, text: str, rows: int) -> Result:
+        """Run one query and fetch no more than its first `rows` rows. Raises SqlError."""
+        return self._run("", text, first=rows)
 
     def describe(self, text: str) -> list[tuple[str, str]]:
         """Return the columns that a SELECT gives with their DuckDB types, without running it. Raises SqlError."""
@@ -283,6 +287,7 @@ class Warehouse:
         *,
         seconds: int | None = None,
         most: int | None = None,
+        first: int | None = None,
     ) -> Result:
         """Run `lead` and the text of a file as one statement; errors are placed in the text."""
         late = threading.Event()
@@ -298,7 +303,8 @@ class Warehouse:
         try:
             cursor = self._con.execute(lead + text, list(parameters))
             described = cursor.description or []
-            rows = cursor.fetchall() if most is None else cursor.fetchmany(most + 1)
+            wanted = first if most is None else most + 1
+            rows = cursor.fetchall() if wanted is None else cursor.fetchmany(wanted)
         except duckdb.Error as error:
             if late.is_set():
                 raise SqlError(f"stopped after {seconds} seconds ([limits] detector_seconds)", None) from error
