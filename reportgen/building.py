@@ -7,37 +7,48 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from decimal import Decimal
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import reportgen
-from reportgen import detectorfile, quality, tables
+from reportgen import detectorfile, tables
 from reportgen import detectors as detecting
 from reportgen import publish as publishing
 from reportgen.chartfiles import ChartFailed
-from reportgen.errors import ExitCode, ReportgenError
-from reportgen.inputs.budget import read_budget
-from reportgen.inputs.events import read_events
-from reportgen.inputs.feedback import read_feedback
-from reportgen.inputs.healing_log import read_healing
+from reportgen.errors import ExitCode
 from reportgen.inputs.sources import Inputs, find_inputs
-from reportgen.model import Build, InputFile, Notice, RejectedLine, Report, Retired
-from reportgen.names import Names, clean_name, fold
+from reportgen.loading import Progress, input_paths, load, make_marts, open_warehouse, read_cost_events
+from reportgen.model import Build, Notice, Report, Retired
 from reportgen.render import BUILD_HASH
 from reportgen.report import Found, assemble, with_extras
 from reportgen.report import json as report_json
 from reportgen.resources import resource_dir
 from reportgen.settings import Settings, load_settings
-from reportgen.sqlfile import find_sql_files, near
-from reportgen.warehouse import Limits, Warehouse
-
-#: Called with a stage's name, how much of it is done and how much there is (bytes or steps; 0: unknown).
-Progress = Callable[[str, int, int], None]
+from reportgen.sqlfile import find_sql_files
+from reportgen.warehouse import Warehouse
 
 #: A last line that is still being written is no fault of the file, even under `--strict`.
 STILL_WRITTEN = "still being written"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysed:
+    """What came of the warehouse: the report, the charts that failed, and the CSV files by their path in the site."""
+
+    report: Report
+    #: Every finding's id and title, shown or not.
+    ids: Mapping[str, str]
+    failed: Sequence[ChartFailed]
+    csvs: Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outputs:
+    """Every file that is to be published, stamped with the one hash of them all."""
+
+    site_files: Mapping[str, bytes]
+    markdown: bytes
+    build_hash: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +84,7 @@ def build(
     tell = on_message or (lambda _: None)
     settings = load_settings(Path(project), file=Path(settings_file) if settings_file else None, flags=flags)
     inputs = find_inputs(settings)
-    paths = [source.path for source in _sources(inputs)] + ([settings.file] if settings.file else [])
+    paths = input_paths(settings, inputs)
     publishing.refuse_overlap(paths, settings.site, settings.recommendations, settings.work)
     with publishing.lock(settings.work, on_wait=tell):
         healed = publishing.recover(site=settings.site, recommendations=settings.recommendations, work=settings.work)
@@ -83,37 +94,22 @@ def build(
 
 
 def _build(settings: Settings, inputs: Inputs, paths: Sequence[Path], progress: Progress) -> BuildResult:
-    with _open_warehouse(settings) as store:
-        found, only = _load(store, settings, inputs, progress)
-        report, failed, ids, csvs = _analyse(store, settings, inputs, found, only, progress)
+    with open_warehouse(settings) as store:
+        with tempfile.TemporaryDirectory(dir=settings.work, prefix="load-") as folder:
+            events = read_cost_events(settings, inputs, Path(folder) / "events.csv", progress)
+            found = load(store, settings, inputs, events, progress)
+        found, only = make_marts(store, settings, found, progress)
+        analysed = analyse(store, settings, inputs, found, only, progress)
         store.keep()
-    manifest = publishing.read_manifest(settings.site)
-    # `ids` names every finding: what one pipeline's report does not show has not gone away.
-    retired = publishing.retire(manifest, ids)
-    report = with_extras(
-        report, tables=csvs[0], retired=[Retired(id=key, title=title) for key, title in retired.items()]
-    )
-    site_files, markdown, build_hash = _render(settings, report, csvs[1], progress)
-    progress("publish", 0, 1)
-    published = publishing.publish(
-        site=settings.site,
-        site_files=site_files,
-        recommendations=settings.recommendations,
-        markdown=markdown,
-        ids=ids,
-        retired=retired,
-        build_hash=build_hash,
-        work=settings.work,
-        adopt=settings.adopt,
-        inputs=paths,
-    )
-    progress("publish", 1, 1)
+    analysed = with_retired(settings, analysed)
+    published = swap_in(settings, paths, analysed, render(settings, analysed, progress), progress)
+    report = analysed.report
     errors = sum(not line.reason.startswith(STILL_WRITTEN) for line in found.rejected)
     return BuildResult(
         report=report,
         recommendations=settings.recommendations,
         site=settings.site,
-        exit_code=_exit_code(settings, report, failed, errors),
+        exit_code=_exit_code(settings, report, analysed.failed, errors),
         written=published.written,
         unchanged=published.unchanged,
         removed=published.removed,
@@ -130,129 +126,13 @@ def _exit_code(settings: Settings, report: Report, failed: Sequence[ChartFailed]
     return ExitCode.DONE
 
 
-def _sources(inputs: Inputs) -> list[Any]:
-    single = [source for source in (inputs.healing, inputs.budget) if source is not None]
-    return [*inputs.events, *inputs.feedback, *single]
+# --- the steps, each from what the one before it gave ----------------------------------------------------------------
 
 
-def _open_warehouse(settings: Settings) -> Warehouse:
-    try:
-        limits = Limits(settings.detector_seconds, settings.memory)
-        return Warehouse(settings.work / "warehouse.duckdb", limits=limits)
-    except OSError as error:
-        raise ReportgenError(
-            str(settings.work), f"can't be written ({error.strerror})", "Check the permissions, or delete the folder."
-        ) from error
-
-
-def _load(store: Warehouse, settings: Settings, inputs: Inputs, progress: Progress) -> tuple[Found, str | None]:
-    """Read every input into the warehouse; return the accounts, and the pipeline that was asked for as it is shown."""
-    names = Names()
-    accounts: list[InputFile] = []
-    rejected: list[RejectedLine] = []
-    notices: list[Notice] = list(inputs.notices)
-    with tempfile.TemporaryDirectory(dir=settings.work, prefix="load-") as folder:
-        csv = Path(folder) / "events.csv"
-        events = read_events(
-            inputs.events,
-            csv,
-            names,
-            as_of=settings.as_of,
-            fields=settings.fields,
-            redact=settings.redact,
-            cumulative=settings.running_totals,
-            on_progress=lambda done, total: progress("read events", done, total),
-        )
-        feedback = read_feedback(inputs.feedback, names, redact=settings.redact)
-        accounts += [*events.files, *feedback.files]
-        notices += [*events.notices, *feedback.notices]
-        rejected += events.rejected
-        raw: dict[str, list[Sequence[Any]]] = {
-            "feedback": [
-                (r.row_no, r.file_no, r.line, r.date, r.pipeline_no, r.agent_no, r.score, r.score_text, r.issue,
-                 r.resolution, list(r.tags))
-                for r in feedback.rows
-            ],
-        }  # fmt: skip
-        rejected += getattr(feedback, "rejected", ())
-        if inputs.healing is not None:
-            healing = read_healing(inputs.healing, names, redact=settings.redact)
-            accounts += healing.files
-            notices += healing.notices
-            rejected += healing.rejected
-            raw["healing"] = [
-                (r.row_no, r.line, r.timestamp, r.pipeline_no, r.agent_no, r.run_no, r.error_type, r.attempt,
-                 r.max_attempts, r.action, r.exit_code, r.delay_seconds, r.reason, r.context)
-                for r in healing.rows
-            ]  # fmt: skip
-        if inputs.budget is not None:
-            budget = read_budget(inputs.budget, names, redact=settings.redact)
-            accounts += budget.files
-            notices += budget.notices
-            raw["budget"] = [
-                (number, r.agent_no, r.window, r.limit_usd, r.warn_percent, r.hard_stop)
-                for number, r in enumerate(budget.rows)
-            ]
-        raw["roster"] = [
-            (names.pipeline(pipeline), names.agent(agent))
-            for pipeline, agents in settings.roster.items()
-            for agent in agents
-        ]
-        raw["settings"] = [_settings_row(settings)]
-        raw["names"] = [
-            (n.spelling_no, n.key_no, n.kind, n.spelling, n.key, n.key_hash, n.code_point_rank)
-            for n in names.rows(redacted=settings.redact)
-        ]
-        progress("load", 0, 1)
-        store.load_raw(raw, csv)
-    # Nothing from here on needs a file: SQL of the project runs behind the lock, as the built-in one does.
-    store.lock()
-    own = settings.project / "sql"
-    built_in = resource_dir("sql")
-    store.run_script((built_in / "macros.sql").read_text(encoding="utf-8"))
-    store.create_tables(find_sql_files("sources", built_in, own))
-    store.create_tables(find_sql_files("marts", built_in, own))
-    progress("load", 1, 1)
-    only = _find_pipeline(store, settings.pipeline) if settings.pipeline is not None else None
-    found = Found(
-        inputs=accounts,
-        rejected=sorted(rejected, key=lambda line: (line.file, line.line)),
-        notices=[*notices, *quality.remarks(store, only)],
-        healing_present=inputs.healing is not None,
-    )
-    return found, only
-
-
-def _settings_row(settings: Settings) -> Sequence[Any]:
-    window = None if settings.window is None else int(settings.window.total_seconds())
-    return (
-        settings.since,
-        settings.until,
-        settings.as_of,
-        window,
-        Decimal(str(settings.run_gap.total_seconds())),
-        settings.score_flag,
-    )
-
-
-def _find_pipeline(store: Warehouse, asked: str) -> str:
-    shown = {fold(str(row[0])): str(row[0]) for row in store.query("select pipeline from pipelines").rows}
-    wanted = fold(clean_name(asked))
-    if wanted in shown:
-        return shown[wanted]
-    names = sorted(shown.values())
-    raise ReportgenError(
-        "--pipeline",
-        f"no pipeline '{asked}' in the events or the feedback{near(asked, names)}",
-        f"There {'is' if len(names) == 1 else 'are'}: {', '.join(names[:20])}{' …' if len(names) > 20 else ''}."
-        if names
-        else "There is no pipeline yet.",
-    )
-
-
-def _analyse(
+def analyse(
     store: Warehouse, settings: Settings, inputs: Inputs, found: Found, only: str | None, progress: Progress
-) -> tuple[Report, list[ChartFailed], Mapping[str, str], tuple[Any, Mapping[str, bytes]]]:
+) -> Analysed:
+    """Run detectors, scoring and charts on the marts. Raises ReportgenError where the settings or scoring are wrong."""
     built_in, own = resource_dir("sql"), settings.project / "sql"
     files = find_sql_files("detectors", built_in, own)
     detectorfile.check_settings(files, settings)
@@ -296,14 +176,23 @@ def _analyse(
         for one in failed
     ]
     report = replace(report, notices=[*report.notices, *notices])
-    csvs = tables.make_tables(
+    rows, csvs = tables.make_tables(
         store,
         pipeline=only,
         recommendations=report.recommendations,
         inputs=found.inputs,
         rejected=found.rejected,
     )
-    return report, failed, ids, csvs
+    return Analysed(report=with_extras(report, tables=rows, retired=()), ids=ids, failed=failed, csvs=csvs)
+
+
+def with_retired(settings: Settings, analysed: Analysed) -> Analysed:
+    """Return the same with the recommendations that the published site shows and this report no longer does."""
+    report = analysed.report
+    # `ids` names every finding: what one pipeline's report does not show has not gone away.
+    gone = publishing.retire(publishing.read_manifest(settings.site), analysed.ids)
+    retired = [Retired(id=key, title=title) for key, title in gone.items()]
+    return replace(analysed, report=with_extras(report, tables=report.tables, retired=retired))
 
 
 def _counts(store: Warehouse, only: str | None) -> dict[str, int]:
@@ -359,19 +248,33 @@ def versions() -> dict[str, str]:
     return {name: version(name) for name in ("duckdb", "jinja2", "markdown-it-py", "msgspec", "plotly")}
 
 
-def _render(
-    settings: Settings, report: Report, csvs: Mapping[str, bytes], progress: Progress
-) -> tuple[dict[str, bytes], bytes, str]:
+def render(settings: Settings, analysed: Analysed, progress: Progress) -> Outputs:
+    """Return every output file. Raises ReportgenError with the template's file and line where one is wrong."""
     from reportgen.render.markdown import render_markdown
     from reportgen.render.site import render_site
 
-    own = settings.project / "templates"
-    folders = (own,) if own.is_dir() else ()
+    folders = template_dirs(settings)
     progress("render", 0, 1)
-    files = dict(render_site(report, template_dirs=folders))
-    files["data/report.json"] = report_json.report_bytes(report)
-    files.update(csvs)
-    markdown = render_markdown(report, template_dirs=folders).encode("utf-8", "replace")
+    files = dict(render_site(analysed.report, template_dirs=folders))
+    markdown = render_markdown(analysed.report, template_dirs=folders).encode("utf-8", "replace")
+    outputs = stamp({**files, **data_files(analysed)}, markdown)
+    progress("render", 1, 1)
+    return outputs
+
+
+def template_dirs(settings: Settings) -> tuple[Path, ...]:
+    """Return the folders whose templates stand in for the built-in ones."""
+    own = settings.project / "templates"
+    return (own,) if own.is_dir() else ()
+
+
+def data_files(analysed: Analysed) -> dict[str, bytes]:
+    """Return the files of the site that no template makes: `data/report.json` and the whole tables."""
+    return {"data/report.json": report_json.report_bytes(analysed.report), **analysed.csvs}
+
+
+def stamp(files: Mapping[str, bytes], markdown: bytes) -> Outputs:
+    """Put the one hash over all outputs into each of them."""
     token = BUILD_HASH.encode()
     digest = hashlib.sha256()
     for name in sorted(files):
@@ -383,5 +286,25 @@ def _render(
     stamped = {
         name: data if name.endswith(".js") else data.replace(token, build_hash.encode()) for name, data in files.items()
     }
-    progress("render", 1, 1)
-    return stamped, markdown.replace(token, build_hash.encode()), build_hash
+    return Outputs(site_files=stamped, markdown=markdown.replace(token, build_hash.encode()), build_hash=build_hash)
+
+
+def swap_in(
+    settings: Settings, inputs: Sequence[Path], analysed: Analysed, outputs: Outputs, progress: Progress
+) -> publishing.Published:
+    """Publish all outputs at once. `inputs`: files that must not be written over."""
+    progress("publish", 0, 1)
+    published = publishing.publish(
+        site=settings.site,
+        site_files=outputs.site_files,
+        recommendations=settings.recommendations,
+        markdown=outputs.markdown,
+        ids=analysed.ids,
+        retired={one.id: one.title for one in analysed.report.retired},
+        build_hash=outputs.build_hash,
+        work=settings.work,
+        adopt=settings.adopt,
+        inputs=inputs,
+    )
+    progress("publish", 1, 1)
+    return published

@@ -1,0 +1,166 @@
+"""From input files to a warehouse that is loaded, locked, and holds every mart: the first steps of a build."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from reportgen import quality
+from reportgen.errors import ReportgenError
+from reportgen.inputs.budget import read_budget
+from reportgen.inputs.events import EventsRead, read_events
+from reportgen.inputs.feedback import read_feedback
+from reportgen.inputs.healing_log import read_healing
+from reportgen.inputs.sources import Inputs
+from reportgen.model import InputFile, Notice, RejectedLine
+from reportgen.names import Names, clean_name, fold
+from reportgen.report import Found
+from reportgen.resources import resource_dir
+from reportgen.settings import Settings
+from reportgen.sqlfile import find_sql_files, near
+from reportgen.warehouse import Limits, Warehouse
+
+#: Called with a stage's name, how much of it is done and how much there is (bytes or steps; 0: unknown).
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostEvents:
+    """The cost events as they were read: their account, the names they gave, and the CSV that `load` takes in."""
+
+    read: EventsRead
+    names: Names
+    csv: Path
+
+
+def input_paths(settings: Settings, inputs: Inputs) -> list[Path]:
+    """Return every file that is read, the settings file last: what no output may be written over."""
+    single = [source for source in (inputs.healing, inputs.budget) if source is not None]
+    sources = [*inputs.events, *inputs.feedback, *single]
+    return [source.path for source in sources] + ([settings.file] if settings.file else [])
+
+
+def open_warehouse(settings: Settings) -> Warehouse:
+    """Return a new warehouse, whose `keep` puts it in its place."""
+    try:
+        limits = Limits(settings.detector_seconds, settings.memory)
+        return Warehouse(settings.work / "warehouse.duckdb", limits=limits)
+    except OSError as error:
+        raise ReportgenError(
+            str(settings.work), f"can't be written ({error.strerror})", "Check the permissions, or delete the folder."
+        ) from error
+
+
+def read_cost_events(settings: Settings, inputs: Inputs, csv: Path, progress: Progress) -> CostEvents:
+    """Read the cost events, the step that takes longest, into a CSV file at `csv`."""
+    names = Names()
+    read = read_events(
+        inputs.events,
+        csv,
+        names,
+        as_of=settings.as_of,
+        fields=settings.fields,
+        redact=settings.redact,
+        cumulative=settings.running_totals,
+        on_progress=lambda done, total: progress("read events", done, total),
+    )
+    return CostEvents(read=read, names=names, csv=csv)
+
+
+def load(store: Warehouse, settings: Settings, inputs: Inputs, events: CostEvents, progress: Progress) -> Found:
+    """Read the other inputs, load all of them into the warehouse, and lock it; return the accounts.
+
+    Adds to `events.names`. Nothing from here on needs a file: SQL of the project runs behind the lock.
+    """
+    names = events.names
+    feedback = read_feedback(inputs.feedback, names, redact=settings.redact)
+    accounts: list[InputFile] = [*events.read.files, *feedback.files]
+    rejected: list[RejectedLine] = list(events.read.rejected)
+    notices: list[Notice] = [*inputs.notices, *events.read.notices, *feedback.notices]
+    raw: dict[str, list[Sequence[Any]]] = {
+        "feedback": [
+            (r.row_no, r.file_no, r.line, r.date, r.pipeline_no, r.agent_no, r.score, r.score_text, r.issue,
+             r.resolution, list(r.tags))
+            for r in feedback.rows
+        ],
+    }  # fmt: skip
+    rejected += getattr(feedback, "rejected", ())
+    if inputs.healing is not None:
+        healing = read_healing(inputs.healing, names, redact=settings.redact)
+        accounts += healing.files
+        notices += healing.notices
+        rejected += healing.rejected
+        raw["healing"] = [
+            (r.row_no, r.line, r.timestamp, r.pipeline_no, r.agent_no, r.run_no, r.error_type, r.attempt,
+             r.max_attempts, r.action, r.exit_code, r.delay_seconds, r.reason, r.context)
+            for r in healing.rows
+        ]  # fmt: skip
+    if inputs.budget is not None:
+        budget = read_budget(inputs.budget, names, redact=settings.redact)
+        accounts += budget.files
+        notices += budget.notices
+        raw["budget"] = [
+            (number, r.agent_no, r.window, r.limit_usd, r.warn_percent, r.hard_stop)
+            for number, r in enumerate(budget.rows)
+        ]
+    raw["roster"] = [
+        (names.pipeline(pipeline), names.agent(agent))
+        for pipeline, agents in settings.roster.items()
+        for agent in agents
+    ]
+    raw["settings"] = [_settings_row(settings)]
+    raw["names"] = [
+        (n.spelling_no, n.key_no, n.kind, n.spelling, n.key, n.key_hash, n.code_point_rank)
+        for n in names.rows(redacted=settings.redact)
+    ]
+    progress("load", 0, 1)
+    store.load_raw(raw, events.csv)
+    store.lock()
+    return Found(
+        inputs=accounts,
+        rejected=sorted(rejected, key=lambda line: (line.file, line.line)),
+        notices=notices,
+        healing_present=inputs.healing is not None,
+    )
+
+
+def make_marts(store: Warehouse, settings: Settings, found: Found, progress: Progress) -> tuple[Found, str | None]:
+    """Build sources and marts; return the accounts with what only the whole shows, and the pipeline asked for."""
+    own = settings.project / "sql"
+    built_in = resource_dir("sql")
+    store.run_script((built_in / "macros.sql").read_text(encoding="utf-8"))
+    store.create_tables(find_sql_files("sources", built_in, own))
+    store.create_tables(find_sql_files("marts", built_in, own))
+    progress("load", 1, 1)
+    only = _find_pipeline(store, settings.pipeline) if settings.pipeline is not None else None
+    return replace(found, notices=[*found.notices, *quality.remarks(store, only)]), only
+
+
+def _settings_row(settings: Settings) -> Sequence[Any]:
+    window = None if settings.window is None else int(settings.window.total_seconds())
+    return (
+        settings.since,
+        settings.until,
+        settings.as_of,
+        window,
+        Decimal(str(settings.run_gap.total_seconds())),
+        settings.score_flag,
+    )
+
+
+def _find_pipeline(store: Warehouse, asked: str) -> str:
+    shown = {fold(str(row[0])): str(row[0]) for row in store.query("select pipeline from pipelines").rows}
+    wanted = fold(clean_name(asked))
+    if wanted in shown:
+        return shown[wanted]
+    names = sorted(shown.values())
+    raise ReportgenError(
+        "--pipeline",
+        f"no pipeline '{asked}' in the events or the feedback{near(asked, names)}",
+        f"There {'is' if len(names) == 1 else 'are'}: {', '.join(names[:20])}{' …' if len(names) > 20 else ''}."
+        if names
+        else "There is no pipeline yet.",
+    )
