@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, get_args
 
-from reportgen.detectorfile import COUNTS, SLOT, DetectorFile
+from reportgen.detectorfile import SLOT, DetectorFile, counted
 from reportgen.errors import ReportgenError
 from reportgen.model import Basis, Status, SubjectKind
 from reportgen.names import ALL_PIPELINES, UNATTRIBUTED
@@ -117,7 +117,7 @@ def _run_one(
     most: int,
     pipelines: Collection[str] | None,
 ) -> Outcome:
-    checked = ", ".join(f"{counts[name]:,} {COUNTS[name]}" for name in detector.minimum) or "all events and feedback"
+    checked = ", ".join(counted(name, counts[name]) for name in detector.minimum) or "all events and feedback"
     if detector.broken is not None:
         error = detector.broken
         return Outcome(detector=detector, status="error", message=error.what, where=error.where, checked="nothing")
@@ -126,7 +126,7 @@ def _run_one(
         return Outcome(detector=detector, status="skipped", message=_missing(missing[0]), checked="nothing")
     for name, least in detector.minimum.items():
         if counts[name] < least:
-            message = f"not_enough_data: {counts[name]} of at least {least} {COUNTS[name]}"
+            message = f"not_enough_data: {counts[name]} of at least {counted(name, least)}"
             return Outcome(detector=detector, status="skipped", message=message, checked=checked)
     try:
         warehouse.check_one_select(detector.file)
@@ -287,5 +287,5 @@ def as_text(value: object) -> str | None:
     if isinstance(value, dt.date):
         return value.isoformat()
     if isinstance(value, list | tuple):
-        return ", ".join(str(item) for item in value)
+        return ", ".join("null" if (text := as_text(item)) is None else text for item in value)
     return str(value)

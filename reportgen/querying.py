@@ -47,7 +47,8 @@ def run_query(project: Path, sql: str, *, rows: int | None = None) -> Result:
     with _open(project) as store:
         tree = read_tree(store.serialized(sql))
         if tree.wrong is not None:
-            raise ReportgenError(_at(sql, tree.wrong.at), tree.wrong.what, "Only reading is possible here.")
+            next_step = "" if tree.wrong.what.startswith("Parser") else "Only reading is possible here."
+            raise ReportgenError(_at(sql, tree.wrong.at), tree.wrong.what, next_step)
         try:
             return store.query(sql) if rows is None else store.first_rows(sql, rows)
         except SqlError as error:

@@ -36,7 +36,7 @@ def failure(told: str, text: str = "", lead: int = 0, memory: str = "") -> SqlEr
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
     rest = [line.strip() for line in message.splitlines()[1:]]
     hint = next((line.replace(": :", ":") for line in rest if line.startswith(("Did you mean", "Candidate b"))), "")
-    return SqlError(f"{kind} Error: {first_line(message)}", line, column, hint)
+    return SqlError(f"{kind} Error: {first_line(message).rstrip('.!')}", line, column, hint)
 
 
 def first_line(text: str) -> str:

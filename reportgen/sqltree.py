@@ -84,11 +84,15 @@ def read_tree(serialized: str) -> Tree:
     node = statements[0]["node"]
     outer = _outer(node)
     items = outer.get("select_list") or []
+    named: dict[str, int | None] = {}
+    for item in items:
+        if name := _name(item):
+            named.setdefault(name, _item_place(item))
     return Tree(
         tables={name: at for name, at in sorted(reader.tables.items()) if name not in reader.ctes},
         unsteady=sorted(reader.unsteady, key=_by_place),
         orderless=sorted(reader.orderless, key=_by_place),
-        items={name: _item_place(item) for item in reversed(items) if (name := _name(item))},
+        items=named,
         constants=frozenset(_name(i) for i in items if i.get("class") == "CONSTANT" and node is outer) - {""},
         order=_order(node, items),
         at=_item_place(items[0]) if items else _first_place(outer),
