@@ -282,6 +282,14 @@ def test_an_agent_of_two_pipelines_has_one_page_that_shows_both(report: Report, 
     assert "no detector about agents flags them" in page(site, "agents/unattributed.html").text()
 
 
+def test_the_score_that_flags_is_the_one_in_force(report: Report) -> None:
+    build = replace(report.build, settings=[("score_flag", "75", "points")])
+    made = render_site(replace(report, build=build))
+    for path in ("agents.html", "agents/agent-writer.html", "how-to-read.html"):
+        assert "under 75" in page(made, path).text()
+        assert "under 60" not in page(made, path).text()
+
+
 def test_the_account_of_the_lines_visibly_adds_up(report: Report, site: Site) -> None:
     one = page(site, "data-quality.html")
     table = one.all("table")[0]

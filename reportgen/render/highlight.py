@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from reportgen.render.pages import Markup, escape
 from reportgen.render.prose import visible
@@ -20,6 +21,7 @@ _TOKEN = re.compile(
 )
 
 
+@lru_cache(maxsize=256)
 def sql_html(sql: str) -> Markup:
     """Return the SQL as HTML for a `<pre>`; spans of class `c`, `s` and `k` mark comments, texts and keywords."""
     text = visible(sql.strip("\n"))

@@ -8,8 +8,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,9 @@ class Page:
     section: str
     crumbs: list[tuple[str, str]]
     values: dict[str, Any]
-    charts: list[ChartView]
+    #: Its charts with the names of their CSV files, and how they look once the page is made.
+    drawn: list[tuple[Chart, str]]
+    charts: list[ChartView] = field(default_factory=list)
 
     @property
     def root(self) -> str:
@@ -75,32 +78,50 @@ def render_site(report: Report, *, template_dirs: Sequence[Path] = ()) -> dict[s
     Templates and assets in `template_dirs` stand in for the built-in ones of the same name; a new page there
     (`costs.html`) becomes a page of the site. Raises ReportgenError where a template is wrong.
     """
+    site = {path: make() for path, make in plan_site(report, template_dirs=template_dirs).items()}
+    return dict(sorted(site.items()))
+
+
+def plan_site(report: Report, *, template_dirs: Sequence[Path] = ()) -> dict[str, Callable[[], bytes]]:
+    """Return for every path of `render_site` what makes its content, so that one page can be had before the others.
+
+    What is called raises ReportgenError where a template is wrong, each time it is called.
+    """
     env = environment(template_dirs)
     env.globals.update(
         show=show, exact=exact, unit_word=unit_word, views=_view_functions(), sql_html=sql_html, pick=_pick
     )
     env.filters["prose"] = lambda text: Markup(to_html(text))
     env.filters["plain"] = plain
-    out: dict[str, bytes] = dict(_assets(template_dirs))
-    charts: dict[tuple[str, str], list[ChartView]] = {}
+    assets = dict(_assets(template_dirs))
+    out: dict[str, Callable[[], bytes]] = {name: partial(bytes, data) for name, data in assets.items()}
+    charts: dict[tuple[str, str], list[tuple[Chart, str]]] = {}
     for chart in report.charts:
         csv_name = _csv_name(chart)
         while csv_name in out:
             csv_name = csv_name.removesuffix(".csv") + "-more.csv"
-        out[csv_name] = chart_csv(chart).encode()
-        charts.setdefault((chart.page, chart.key), []).append(_chart_view(chart, csv_name))
+        out[csv_name] = partial(_chart_csv, chart)
+        charts.setdefault((chart.page, chart.key), []).append((chart, csv_name))
     script = plotly_js() if charts else b""
     own_pages = _own_pages(template_dirs)
     shared = _shared(report, script, own_pages)
     for page in _pages(report, charts, own_pages):
-        text = fill(
-            env, page.template, {**shared, **page.values, "page": page, "root": page.root, "policy": _policy(page)}
-        )
-        out[page.path] = text.encode()
-    out["404.html"] = _not_found(env, shared, out["assets/style.css"])
+        out[page.path] = partial(_fill_page, env, shared, page)
+    out["404.html"] = partial(_not_found, env, shared, assets["assets/style.css"])
     if script:
-        out[PLOTLY] = script
-    return dict(sorted(out.items()))
+        out[PLOTLY] = partial(bytes, script)
+    return out
+
+
+def _fill_page(env: Environment, shared: dict[str, Any], page: Page) -> bytes:
+    # Drawing the charts is most of the work, so it waits until their page is made.
+    page = replace(page, charts=[_chart_view(chart, csv_name) for chart, csv_name in page.drawn])
+    values = {**shared, **page.values, "page": page, "root": page.root, "policy": _policy(page)}
+    return fill(env, page.template, values).encode()
+
+
+def _chart_csv(chart: Chart) -> bytes:
+    return chart_csv(chart).encode()
 
 
 def _shared(report: Report, script: bytes, own_pages: list[str]) -> dict[str, Any]:
@@ -121,6 +142,7 @@ def _shared(report: Report, script: bytes, own_pages: list[str]) -> dict[str, An
         "found": {found.id: found for found in report.recommendations},
         "detectors": {detector.detector: detector for detector in report.detectors},
         "outcomes": {status: sum(d.status == status for d in report.detectors) for status in views.STATUSES},
+        "score_flag": next((value for name, value, _ in report.build.settings if name == "score_flag"), "60"),
         "own_pages": [[name, _title_of(name), None] for name in own_pages],
         "placeholders": _style_ids(script),
     }
@@ -134,7 +156,9 @@ def _view_functions() -> dict[str, Any]:
     return {name: getattr(views, name) for name in ("cost_change", "score_change", "account_total", "fates", "change")}
 
 
-def _pages(report: Report, charts: dict[tuple[str, str], list[ChartView]], own_pages: list[str]) -> Iterator[Page]:
+def _pages(
+    report: Report, charts: dict[tuple[str, str], list[tuple[Chart, str]]], own_pages: list[str]
+) -> Iterator[Page]:
     home = (report.build.project or "Overview", "index.html")
 
     def top(path: str, title: str, section: str, place: str = "") -> Page:

@@ -1,0 +1,111 @@
+"""What pages add to a report: sums, changes, groups, the headline; and SQL with its parts marked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from page_reader import read_page
+from report_factory import empty_report, sample_report
+
+from reportgen.render import views
+from reportgen.render.highlight import sql_html
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lower_is_better", "verdict", "share"),
+    [
+        ("2", "3", True, "worse", "0.5"),
+        ("2", "3", False, "better", "0.5"),
+        ("4", "3", True, "better", "-0.25"),
+        (80.0, 79.0, False, "worse", "-0.0125"),
+        ("2", "2", True, "steady", "0"),
+        # Half a percent is a change, less is none.
+        ("1000", "1005", True, "worse", "0.005"),
+        ("1000", "1004.9", True, "steady", "0.0049"),
+        (None, "3", True, "unknown", None),
+        ("2", None, True, "unknown", None),
+        # From nothing there is a direction, and no share.
+        ("0", "3", True, "worse", None),
+        ("0", "0", True, "steady", None),
+    ],
+)
+def test_a_change_has_a_verdict(
+    before: str | float | None, after: str | float | None, lower_is_better: bool, verdict: str, share: str | None
+) -> None:
+    told = views.change(before, after, lower_is_better=lower_is_better)
+    assert (told.verdict, told.share) == (verdict, share)
+
+
+def test_costs_of_one_measure_are_added_exactly_and_the_unknown_is_counted() -> None:
+    report = sample_report()
+    first = report.pipelines[0]
+    more = [
+        replace(first, pipeline="b", cost="0.000000000001", cost_basis="priced"),
+        replace(first, pipeline="c", cost=None),
+    ]
+    money, tokens, events = views.measure_totals(replace(report, pipelines=[*report.pipelines, *more]))
+    assert (money.measure, money.total, money.unknown, money.basis) == ("usd", "412.873104000001", 1, "priced")
+    assert (tokens.measure, tokens.total) == ("tokens", "48210944")
+    assert (events.measure, events.total, events.changes) == ("events", "2210", [])
+    (unknown,) = views.measure_totals(replace(report, pipelines=[replace(first, cost=None)]))
+    assert (unknown.total, unknown.basis) == (None, "unknown")
+
+
+def test_what_a_group_could_save_is_the_sum_of_its_members() -> None:
+    report = sample_report()
+    outliers = next(view for view in views.group_views(report) if view.group.detector == "cost_outlier")
+    # 16.270687 + 7.170687 + 4.050687, and the shares 0.039409 + 0.017368 + 0.009811.
+    assert (outliers.saving, outliers.saving_share) == ("27.492061", "0.066588")
+    assert [found.rank for found in outliers.members] == [4, 6, 9]
+    mixed = [replace(found, cost_measure="tokens") if found.rank == 9 else found for found in report.recommendations]
+    apart = next(
+        v for v in views.group_views(replace(report, recommendations=mixed)) if v.group.detector == "cost_outlier"
+    )
+    assert (apart.saving, apart.saving_share) == (None, None)
+    unknown = next(view for view in views.group_views(report) if view.first.subject == "archivist")
+    assert (unknown.saving, unknown.saving_basis) == (None, "unknown")
+
+
+def test_the_headline_says_what_to_do() -> None:
+    report = sample_report()
+    groups = views.group_views(report)
+
+    def said(kept: list[views.GroupView], detectors: slice = slice(None)) -> str:
+        return views.headline(replace(report, detectors=report.detectors[detectors]), kept)
+
+    assert said(groups) == "Two things are worth doing now"
+    assert said(groups[:1]) == "One thing is worth doing now"
+    assert said(groups[2:]) == "Nothing urgent; four things to plan for"
+    assert said(groups[-1:]) == "Nothing here is worth the effort yet"
+    assert said([]) == "Nothing found, but a detector failed"
+    assert said([], slice(0, 4)) == "Nothing stands out"
+    assert views.headline(empty_report(), []) == "There is nothing to look at yet"
+
+
+def test_lines_of_all_files_are_added_up() -> None:
+    total = views.account_total(sample_report().inputs)
+    assert (total["lines"], total["used"], total["rejected"]) == (51811, 51755, 7)
+    assert all(views.fates(row) == row.lines for row in sample_report().inputs)
+
+
+def test_sql_has_its_parts_marked() -> None:
+    sql = "select 'it''s -- no' as a -- why\nfrom t /* from */"
+    shown = read_page(f"<body>{sql_html(sql)}</body>")
+    assert [(e.attributes["class"], e.text) for e in shown.all("span")] == [
+        ("k", "select"),
+        ("s", "'it''s -- no'"),
+        ("k", "as"),
+        ("c", "-- why"),
+        ("k", "from"),
+        ("c", "/* from */"),
+    ]
+
+
+@given(st.text(alphabet="'\"-/*<>&\n selctfrom;\\", max_size=60))
+def test_sql_keeps_every_character(sql: str) -> None:
+    page = read_page(f"<body>{sql_html(sql)}</body>")
+    assert page.faults == []
+    assert page.text() == sql.strip("\n")
