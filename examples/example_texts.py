@@ -85,6 +85,7 @@ What the team agreed on in September.
 - hard_stop: false
 - agent-writer: 900 cents/daily
 - code-reader: 600 cents/daily
+- code-reader: 10000 cents/monthly
 """
 
 SETTINGS = """\
@@ -95,6 +96,18 @@ SETTINGS = """\
 "doc-pipeline" = ["agent-researcher", "agent-writer", "agent-reviewer", "agent-translator"]
 "code-review" = ["planner", "code-reader", "security-checker", "style-critic"]
 "nightly-reports" = ["data-collector", "chart-maker", "report-editor", "archivist"]
+
+# Nine more detectors come with reportgen, switched off. This team wants them all.
+[detectors]
+budget_forecast.enabled = true
+cost_per_point.enabled = true
+expensive_model.enabled = true
+healing_escalations.enabled = true
+low_cache_use.enabled = true
+recurring_pattern.enabled = true
+run_cost_trend.enabled = true
+score_regression.enabled = true
+tool_failure_hotspot.enabled = true
 """
 
 #: Day, minute of the run, agent, number of the run, error type, attempts made, what the step said.

@@ -47,7 +47,7 @@ COUNTS = {
     "tags": "feedback tags",
     "healing_attempts": "healing attempts",
     "incidents": "healing incidents",
-    "reports": "reviews and healing incidents",
+    "reports": "reports of reviewers and of the healing log",
     "period_limits": "weekly or monthly limits in BUDGET.md",
 }
 UNITS = ("events", "runs", "rows", "days", "cost", "usd", "tokens", "share", "score", "times", "time", "date", "text")
@@ -226,6 +226,14 @@ def _parameters(
             doc=entry.get("doc", ""),
         ))  # fmt: skip
     return tuple(shown), values
+
+
+def counted(name: str, number: int) -> str:
+    """Return a count of COUNTS in words: `1 day with events`, `1,204 days with events`."""
+    words = COUNTS[name]
+    if number == 1:
+        words = re.sub(r"\b(event|run|day|score|row|tag|attempt|incident|report|limit)s\b", r"\1", words, count=1)
+    return f"{number:,} {words}"
 
 
 def is_on(detector: DetectorFile, settings: Settings) -> bool:

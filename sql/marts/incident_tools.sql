@@ -1,8 +1,8 @@
 /*---
 title = "The tool that was used last before each healing incident"
 doc = """
-One row per incident whose run and time are known, and whose agent had used a named tool in that run by then. It is where
-to look first, not a proof that the tool failed.
+One row per incident whose run and time are known, and whose agent had used a named tool in that run by then. It is
+where to look first, not a proof that the tool failed.
 """
 
 [columns]

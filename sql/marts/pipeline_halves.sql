@@ -1,6 +1,14 @@
 /*---
 title = "Is it getting better: the later half of the period beside the earlier"
 doc = "One row per pipeline: mean cost of a run, and mean score, before and after the middle of the project's period."
+
+[columns]
+pipeline = "Shown name"
+middle_time = "The middle of the project's period: what starts then or later is of the later half"
+earlier_run_cost = "Mean cost of a run that started before it, in the pipeline's measure"
+recent_run_cost = "Mean cost of a run that started then or later"
+earlier_score = "Mean score of the reviews before it"
+recent_score = "Mean score of the reviews from then on"
 ---*/
 with middle as (
     select min(first_time) + (max(last_time) - min(first_time)) / 2 as middle_time
@@ -32,11 +40,13 @@ score_halves as (
 
 select
     p.pipeline,
+    m.middle_time,
     case when r.earlier_runs > 0 then prorate(r.earlier_cost, 1, r.earlier_runs) end as earlier_run_cost,
     case when r.recent_runs > 0 then prorate(r.recent_cost, 1, r.recent_runs) end as recent_run_cost,
     s.earlier_score,
     s.recent_score
 from pipelines as p
+cross join middle as m
 left join run_halves as r on p.pipeline = r.pipeline
 left join score_halves as s on p.pipeline = s.pipeline
 order by p.pipeline

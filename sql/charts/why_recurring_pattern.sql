@@ -1,0 +1,32 @@
+/*---
+title = "Reviews per date, with and without the tag"
+page = "recommendation"
+detectors = ["recurring_pattern"]
+kind = "bars"
+x = "reviewed"
+y = "reviews"
+series = "tagged"
+
+[columns.reviewed]
+label = "Date"
+unit = "date"
+
+[columns.tagged]
+label = "Tagged"
+
+[columns.reviews]
+label = "Reviews"
+unit = "rows"
+---*/
+select
+    f.detector,
+    f.pipeline,
+    f.subject_key,
+    r.feedback_date as reviewed,
+    case when list_contains(r.tags, f.subject) then f.subject else 'without it' end as tagged,
+    count(*) as reviews
+from findings as f
+inner join feedback as r on f.pipeline = r.pipeline
+where f.detector = 'recurring_pattern' and r.feedback_date is not null
+group by f.finding_no, f.detector, f.pipeline, f.subject_key, r.feedback_date, tagged
+order by f.finding_no, r.feedback_date, tagged

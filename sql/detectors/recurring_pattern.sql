@@ -1,0 +1,128 @@
+/*---
+title = "Tags that reviewers keep giving"
+issue = "Recurring pattern"
+doc = """
+Counts the feedback rows of a pipeline with each tag. A tag on at least so many rows is reported: what happens again and
+again has one cause. Revision loops have a detector of their own.
+"""
+enabled = false
+finding = """
+{observed:n} of {feedback_rows:n} reviews of {pipeline} are tagged {subject}, on {affected_runs} of the {total_runs} \
+dates with reviews."""
+action = "Read the reviews with this tag side by side, and mend what they share."
+effort = "M"
+burden = 4
+subject_kind = "tag"
+needs = ["feedback"]
+
+[actions]
+timeout = "Give the step a smaller scope or more time, and find out what it waits for."
+tool-fail = "Mend or replace the tool, and check before a run that it is there."
+quality-low = "Say in the prompt what good is, and check it before the work is handed on."
+cost-spike = "Cap what one run may spend, and keep out of it the inputs that it does not need."
+scope-drift = "Say in the prompt what is out of scope, and stop a run that leaves it."
+hallucination = "Ask for a source for every claim, and check the sources before the work is handed on."
+loop-excess = "Tighten the acceptance criteria, and add a max-iterations guard."
+
+[minimum]
+tags = 3
+
+[params.min_rows]
+default = 3
+unit = "feedback rows"
+doc = "A tag on at least this many rows of a pipeline is reported."
+
+[params.left_out]
+default = "loop-excess"
+doc = "This tag is left to another detector (`revision_loops`); empty: none is."
+
+[columns.observed]
+label = "Rows with the tag"
+unit = "rows"
+
+[columns.threshold]
+label = "Reported from"
+unit = "rows"
+
+[columns.feedback_rows]
+label = "Feedback rows"
+unit = "rows"
+
+[columns.affected_runs]
+label = "Dates with the tag"
+
+[columns.total_runs]
+label = "Dates with feedback"
+
+[columns.top_agent]
+label = "Agent with most of these rows"
+
+[columns.top_agent_rows]
+label = "Rows of that agent"
+unit = "rows"
+
+[columns.first_row]
+label = "First row"
+unit = "date"
+
+[columns.last_row]
+label = "Latest row"
+unit = "date"
+---*/
+with param as (
+    select * from params.recurring_pattern
+),
+
+tagged as (
+    select
+        t.pipeline,
+        t.tag,
+        count(*) as tagged_rows,
+        count(distinct t.feedback_date) as dates,
+        min(t.feedback_date) as first_row,
+        max(t.feedback_date) as last_row
+    from feedback_tags as t
+    cross join param as p
+    where t.tag <> p.left_out
+    group by t.pipeline, t.tag
+),
+
+flagged as (
+    select t.*
+    from tagged as t
+    cross join param as p
+    where t.tagged_rows >= p.min_rows
+),
+
+top_agents as (
+    select
+        pipeline,
+        tag,
+        agent,
+        count(*) as tagged_rows
+    from feedback_tags
+    where attributed
+    group by pipeline, tag, agent
+    qualify row_number() over (partition by pipeline, tag order by count(*) desc, agent asc) = 1
+)
+
+select
+    f.pipeline,
+    f.tag as subject,
+    f.tagged_rows as observed,
+    null as baseline,
+    p.min_rows as threshold,
+    f.tagged_rows as occurrences,
+    f.dates as affected_runs,
+    pl.feedback_dates as total_runs,
+    [f.tag] as labels,
+    pl.feedback_rows,
+    a.agent as top_agent,
+    a.tagged_rows as top_agent_rows,
+    f.first_row,
+    f.last_row
+from flagged as f
+inner join pipelines as pl on f.pipeline = pl.pipeline
+left join top_agents as a on f.pipeline = a.pipeline and f.tag = a.tag
+cross join param as p
+order by f.pipeline asc, f.tagged_rows desc, f.tag asc
