@@ -37,7 +37,7 @@ _STYLES: dict[Tone, dict[str, Any]] = {
     "bad": {"fg": "red", "bold": True},
     "faint": {"dim": True},
 }
-_HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 #: Failures of the file system that a person can mend; any other OSError is a fault.
 _MENDABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE})
 
@@ -54,17 +54,17 @@ def run(args: Sequence[str], prog: str = "reportgen") -> int:
         code = command.main(list(args), prog_name=prog, standalone_mode=False)
         return code if isinstance(code, int) else 0
     except ReportgenError as error:
-        _complain(error)
+        complain(error)
         return error.exit_code
     except click.Abort:
-        _complain(ReportgenError("", "interrupted", "Files on disk are whole. Run the command again."))
+        complain(ReportgenError("", "interrupted", "Files on disk are whole. Run the command again."))
         return ExitCode.INTERRUPTED
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except Exception as error:
         problem = _as_problem(error)
-        _complain(problem)
+        complain(problem)
         _show_traceback(problem, error)
         return problem.exit_code
     finally:
@@ -72,7 +72,25 @@ def run(args: Sequence[str], prog: str = "reportgen") -> int:
         _flush(sys.stderr)
 
 
-@click.group(context_settings=_HELP, epilog=GROUP_EXAMPLES)
+class Commands(click.Group):
+    """The commands; those of the analysts' workshop are imported only when one of them, or the help, is asked for."""
+
+    WORKSHOP = ("check", "detectors", "new", "query", "serve", "test")
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands, sorted."""
+        return sorted({*super().list_commands(ctx), *self.WORKSHOP})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of that name."""
+        if cmd_name in self.WORKSHOP:
+            from reportgen.cli_workshop import COMMANDS
+
+            return COMMANDS.get(cmd_name)
+        return super().get_command(ctx, cmd_name)
+
+
+@click.group(cls=Commands, context_settings=HELP, epilog=GROUP_EXAMPLES)
 @click.version_option(message="%(prog)s %(version)s", package_name="reportgen", prog_name="reportgen")
 def cli() -> None:
     """Find what wastes money and quality in agent pipelines, and write a report that a team can review.
@@ -126,7 +144,7 @@ def build(ctx: click.Context, /, project_dir: str, **options: Any) -> None:  # n
     ctx.exit(_build(ctx, project_dir, **options))
 
 
-@click.command(context_settings=_HELP, epilog=OPTIMIZER_EXAMPLES)
+@click.command(context_settings=HELP, epilog=OPTIMIZER_EXAMPLES)
 @build_options
 @click.version_option(message="%(prog)s %(version)s", package_name="reportgen", prog_name="reportgen")
 @click.pass_context
@@ -153,7 +171,8 @@ def init_command(directory: str) -> None:
     from reportgen.starter import init
 
     path = init(Path(directory))
-    _print([[("Wrote ", "plain"), (clean(str(path)), "strong"), (". Take the # away from what you change.", "plain")]])
+    hint = ". Take the # away from what you change."
+    print_lines([[("Wrote ", "plain"), (clean(str(path)), "strong"), (hint, "plain")]])
 
 
 @cli.command(
@@ -192,7 +211,7 @@ def completion_command(shell: str | None) -> None:
     if kind is None:
         raise click.UsageError(f"Name a shell: {', '.join(INSTALL)}.", click.get_current_context())
     script = kind(cli, {}, "reportgen", "_REPORTGEN_COMPLETE").source()
-    _print_text(f"{script.rstrip()}\n# To install: {INSTALL[name]}")
+    print_text(f"{script.rstrip()}\n# To install: {INSTALL[name]}")
 
 
 # --- build ----------------------------------------------------------------------------------------------------------
@@ -226,29 +245,30 @@ def _build(
                 project,
                 settings_file=settings_file,
                 progress=progress,
-                on_message=(lambda _: None) if quiet else _tell,
+                on_message=(lambda _: None) if quiet else tell,
                 **given,
             )
     except Exception as error:
         problem = _as_problem(error)
-        _complain(problem)
+        complain(problem)
         if verbose:
             _show_traceback(problem, error)
         if as_json:
-            _print_json(error_object(problem))
+            print_json(error_object(problem))
         return problem.exit_code
     if verbose:
         _tell_notices(result.report.notices)
     for complaint in complaints(result, flags.get("fail_on")):
-        _complain(complaint)
+        complain(complaint)
     if as_json:
-        _print_json(as_object(result))
+        print_json(as_object(result))
     elif not quiet:
-        _print(summary(result, Path.cwd()))
+        print_lines(summary(result, Path.cwd()))
     return int(result.exit_code)
 
 
-def _tell(message: str) -> None:
+def tell(message: str) -> None:
+    """Print a message of a room to stderr."""
     click.echo(clean(message), err=True)
 
 
@@ -256,7 +276,7 @@ def _tell_notices(notices: Iterable[Notice]) -> None:
     for notice in notices:
         place = f"{notice.file}:{notice.line}" if notice.file and notice.line else notice.file or ""
         text = f"{notice.severity}: {place}: {notice.message}" if place else f"{notice.severity}: {notice.message}"
-        _tell(text)
+        tell(text)
 
 
 class Progress:
@@ -317,7 +337,8 @@ def _as_problem(error: Exception) -> ReportgenError:
     return ReportgenError("reportgen", what, step, FAULT)
 
 
-def _complain(error: ReportgenError) -> None:
+def complain(error: ReportgenError) -> None:
+    """Print an error to stderr: where, what, and what to do next."""
     where = f"{clean(error.where)}: " if error.where else ""
     # Several problems are several lines; what follows the first is indented, so that no text can pose as an error.
     what = "\n  ".join(clean(line, 1000) for line in error.what.split("\n"))
@@ -331,16 +352,18 @@ def _show_traceback(problem: ReportgenError, error: Exception) -> None:
         click.echo(clean_lines(redact("".join(traceback.format_exception(error)))), err=True)
 
 
-def _print(lines: Iterable[Line]) -> None:
-    _print_text("\n".join("".join(click.style(text, **_STYLES[tone]) for text, tone in line) for line in lines))
+def print_lines(lines: Iterable[Line]) -> None:
+    """Print lines to stdout, coloured where it is a terminal."""
+    print_text("\n".join("".join(click.style(text, **_STYLES[tone]) for text, tone in line) for line in lines))
 
 
-def _print_json(value: dict[str, Any]) -> None:
+def print_json(value: object) -> None:
+    """Print one JSON value to stdout."""
     # ASCII only, so that nothing in it can steer a terminal; json leaves DEL as it is.
-    _print_text(json.dumps(value, indent=2).replace("\x7f", "\\u007f"))
+    print_text(json.dumps(value, indent=2).replace("\x7f", "\\u007f"))
 
 
-def _print_text(text: str) -> None:
+def print_text(text: str) -> None:
     """Print to stdout. A reader that has gone away is no error; a full disk is."""
     try:
         click.echo(text)

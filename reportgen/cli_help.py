@@ -38,6 +38,15 @@ Start here:
   reportgen build             reads the logs of this directory, writes RECOMMENDATIONS.md and site/
   reportgen build --help      says where inputs are looked for, with examples
   reportgen init              writes a reportgen.toml in which every setting is explained
+
+\b
+To write detectors of your own, in SQL:
+  reportgen detectors         lists them; `reportgen detectors show ID` explains one
+  reportgen new detector ID   writes one that works, with its test
+  reportgen serve             shows the report, and every change as you save it
+  reportgen check             reads every SQL file and says what is wrong with it
+  reportgen test              runs the detectors' tests
+  reportgen query "SELECT …"  asks the warehouse of the last build
 """
 
 #: How to install the completion script of each shell.
