@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from posixpath import dirname, join, normpath
+from urllib.parse import unquote, urlsplit
 
 _VOID = {"meta", "link", "br", "hr", "img", "input", "source", "wbr"}
 
@@ -96,3 +98,9 @@ def read_page(html: bytes | str) -> Page:
     if "\x00" in text:
         page.faults.append("a NUL character")
     return page
+
+
+def goal_of(path: str, link: str) -> str:
+    """Return the path, from the top of the site, that a relative link on the page at `path` leads to."""
+    place = unquote(urlsplit(link).path)
+    return normpath(join(dirname(path), place)) if place else path

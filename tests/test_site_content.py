@@ -1,0 +1,284 @@
+"""What the pages say: the answer first, each number with its digits, unknown as unknown, every line accounted for."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from page_reader import Page, goal_of, read_page
+from report_factory import empty_report, sample_report
+
+from reportgen.model import Report
+from reportgen.render.site import render_site
+
+Site = dict[str, bytes]
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return sample_report()
+
+
+@pytest.fixture(scope="module")
+def site(report: Report) -> Site:
+    return render_site(report)
+
+
+def page(site: Site, path: str) -> Page:
+    return read_page(site[path])
+
+
+def test_the_overview_answers_first(report: Report, site: Site) -> None:
+    one = page(site, "index.html")
+    assert one.all("h1")[0].text == "Two things are worth doing now"
+    text = re.sub(r"\s+", " ", one.all("main")[0].text)
+    # Totals by measure, the change of cost per run ((2.114802 - 1.751221) / 1.751221 is 20.8%), data in one line.
+    for words in (
+        "$412.87",
+        "48.2 M tokens",
+        "2,210 events",
+        "▲\xa021%",
+        "▼\xa018%",
+        "51,811 lines read",
+        "7 rejected",
+    ):
+        assert words.replace("\xa0", " ") in text.replace("\xa0", " ")
+    assert "1 detector failed" in text
+    assert [link.text for link in one.all("a", "badge")][:4] == ["4 found", "1 clear", "1 skipped", "1 error"]
+    first = [e.text for e in one.all("h3") if e.inside[-1].has_class("what")]
+    assert first == [group.title for group in report.groups[:3]]
+    scores = [e.text for e in one.all("span", "score")]
+    assert scores == ["64/100", "58/100", "50/100"]
+    savings = [re.sub(r"\s+", " ", e.text).strip() for e in one.all("span", "saving")]
+    assert savings == ["$153.64 (37%)", "$81.99 (20%)", "≈ 18.7 M tokens (39%)"]
+    titles = {chart.title for chart in report.charts if chart.page == "overview"}
+    assert titles <= {e.text for e in one.all("h3")}
+    for old in report.retired:
+        assert old.id in one.ids
+        assert old.title in text
+
+
+def test_recommendations_are_ranked_in_groups_with_their_members(report: Report, site: Site) -> None:
+    one = page(site, "recommendations.html")
+    assert [e.text for e in one.all("h2") if e.inside[-1].has_class("what")] == [g.title for g in report.groups]
+    outliers = next(g for g in report.groups if g.detector == "cost_outlier")
+    inside = [e.attributes["href"] for e in one.all("a") if any(p.tag == "details" for p in e.inside)]
+    assert inside == [f"recommendations/{name}.html" for name in outliers.ids]
+    # Every finding has a stable anchor in the full table.
+    assert {found.id for found in report.recommendations} <= set(one.ids)
+
+
+def test_long_lists_put_what_follows_the_first_twenty_under_a_disclosure(report: Report) -> None:
+    groups = [
+        replace(report.groups[0], group=f"g{n}", rank=n + 1, ids=[report.recommendations[n % 10].id]) for n in range(33)
+    ]
+    one = page(render_site(replace(report, groups=groups)), "recommendations.html")
+    folded = [e for e in one.all("div", "thing") if any(p.tag == "details" for p in e.inside)]
+    assert len(one.all("div", "thing")) == 33
+    assert len(folded) == 13
+    assert "13 more" in [e.text for e in one.all("summary")]
+
+
+def test_a_recommendation_can_be_recomputed_from_its_page(report: Report, site: Site) -> None:
+    for found in report.recommendations:
+        one = page(site, f"recommendations/{found.id}.html")
+        text = one.all("main")[0].text
+        parts = [found.vfm.frequency, found.vfm.failure_reduction, found.vfm.burden_reduction, found.vfm.cost_savings]
+        drawn = one.all("ul", "parts")[0]
+        bars = [e for e in one.all("rect") if drawn in e.inside and not e.has_class("track")]
+        assert [int(bar.attributes["width"]) for bar in bars] == parts
+        assert {e.attributes["viewbox"] for e in one.all("svg", "stack")} == {"0 0 25 1"}
+        for words in found.vfm_evidence.values():
+            assert words in text
+        assert f"{found.vfm.total}/100" in text
+        assert found.action in text
+        for row in found.evidence:
+            assert row.label in text
+        links = {e.attributes["href"] for e in one.all("a")}
+        assert f"../detectors/{found.detector}.html" in links
+        assert f"../pipelines/{found.pipeline}.html" in links
+        assert next(d for d in report.detectors if d.detector == found.detector).sql.strip() in one.all("pre")[0].text
+
+
+def test_what_is_unknown_is_called_unknown_and_never_zero(report: Report, site: Site) -> None:
+    archivist = next(found for found in report.recommendations if found.subject == "archivist")
+    assert archivist.saving is None
+    one = page(site, f"recommendations/{archivist.id}.html")
+    rows = {e.text: n for n, e in enumerate(one.elements) if e.tag == "th"}
+    cell = next(e for e in one.elements[rows["What could be saved"] :] if e.tag == "td")
+    assert cell.text == "unknown"
+    agents = page(site, "agents.html")
+    triage = next(e for e in agents.all("tr") if e.text.startswith("triage"))
+    cells = [e for e in agents.all("td") if triage in e.inside]
+    assert [c.text for c in cells[3:9]] == ["unknown"] * 6
+    assert all(c.attributes["data-v"] == "" for c in cells[3:9])
+
+
+def test_rounded_numbers_keep_every_digit_in_their_title(site: Site) -> None:
+    one = page(site, "agents.html")
+    writer = next(e for e in one.all("tr") if e.text.startswith("agent-writer"))
+    cells = {e.text: e.attributes.get("title") for e in one.all("td", "n") if writer in e.inside}
+    assert cells["$240.12"] == "$240.118"
+    assert cells["58%"] == "58.16%"
+    # 55% is 22 of 40: nothing is lost, so nothing is added.
+    assert cells["55%"] is None
+    # The producer of review-pipeline estimates its tokens: marked, and the mark is explained.
+    reader = next(e for e in one.all("tr") if e.text.startswith("code-reader"))
+    assert "≈\xa029.4 M tokens" in reader.text
+    assert "≈ marks an estimate" in one.all("footer")[0].text
+
+
+def test_an_agent_of_two_pipelines_has_one_page_that_shows_both(report: Report, site: Site) -> None:
+    one = page(site, "agents/agent-reviewer.html")
+    assert [e.text for e in one.all("h2")][:2] == ["In doc-pipeline", "In review-pipeline"]
+    assert "$61.00" in one.text()
+    assert "2.70 M tokens" in one.text()
+    writer = page(site, "agents/agent-writer.html").text()
+    for words in ("54.3", "-8.4", "22 of 40 scores under 60", "loop-excess", "recurring", "WebSearch"):
+        assert words in writer
+    assert "counts for" not in writer
+    assert "no detector about agents flags them" in page(site, "agents/unattributed.html").text()
+
+
+def test_the_score_that_flags_is_the_one_in_force(report: Report) -> None:
+    build = replace(report.build, settings=[("score_flag", "75", "points")])
+    made = render_site(replace(report, build=build))
+    for path in ("agents.html", "agents/agent-writer.html", "how-to-read.html"):
+        assert "under 75" in page(made, path).text()
+        assert "under 60" not in page(made, path).text()
+
+
+def test_the_account_of_the_lines_visibly_adds_up(report: Report, site: Site) -> None:
+    one = page(site, "data-quality.html")
+    table = one.all("table")[0]
+    rows = [
+        [c.text for c in one.elements if c.tag in ("th", "td") and row in c.inside]
+        for row in one.all("tr")
+        if table in row.inside
+    ]
+    head = [h.replace("\xa0", " ") for h in rows[0]]
+    assert head[2:10] == [
+        "Used",
+        "+ superseded",
+        "+ duplicate",
+        "+ not a cost",
+        "+ rejected",
+        "+ blank",
+        "= lines",
+        "Adds up",
+    ]
+    assert rows[1][2:10] == ["51,567", "4", "12", "15", "5", "1", "51,604", "✓ yes"]
+    assert rows[-1][0] == "All files"
+    assert rows[-1][2:10] == ["51,755", "4", "12", "21", "7", "12", "51,811", "✓ yes"]
+    for line in report.rejected:
+        assert line.reason in one.text()
+        assert f"{line.line:,}" in one.text()
+    for notice in report.notices:
+        assert notice.message in one.text()
+    wrong = replace(report, inputs=[replace(report.inputs[0], blank=3), *report.inputs[1:]])
+    assert "✗ no: 51,606" in page(render_site(wrong), "data-quality.html").text()
+
+
+def test_detectors_show_outcome_parameters_and_sql(report: Report, site: Site) -> None:
+    for detector in report.detectors:
+        one = page(site, f"detectors/{detector.detector}.html")
+        assert detector.sql.strip("\n") in one.all("pre")[0].text
+        assert one.all("span", "badge")[0].text == detector.status
+        for parameter in detector.parameters:
+            assert parameter.name in one.text()
+            assert parameter.doc in one.text()
+    failed = page(site, "detectors/night_work.html").text()
+    assert "sql/detectors/night_work.sql:12" in failed
+    assert 'Referenced column "hour" not found' in failed
+    assert "nothing can be said" in failed
+    changed = page(site, "detectors/score_drop.html").text()
+    assert "not_enough_data: 7 scores, 20 needed" in changed
+    assert "20 changed" in changed
+    # What did not run has no count of findings: zero is only ever a measured zero.
+    listed = page(site, "detectors.html")
+    row = next(e for e in listed.all("tr") if e.attributes.get("id") == "night_work")
+    assert [c.text for c in listed.all("td") if row in c.inside][1] == "unknown"
+
+
+def test_healing_and_budget(report: Report, site: Site) -> None:
+    healing = page(site, "healing.html").text()
+    assert f"{report.healing.attempts}" in healing
+    assert "attempt 6 is over the cap of 5" in healing
+    budget = page(site, "budget.html")
+    assert [e.text for e in budget.all("span", "badge")] == ["near the limit", "over", "unknown"]
+    bars = [e.attributes["width"] for e in budget.all("rect", "fill")]
+    # 140% fills the bar and no more.
+    assert [float(width) for width in bars] == [89.14, 100]
+    assert "budget.html" not in render_site(empty_report())
+
+
+def test_every_chart_has_its_numbers_as_a_table_and_as_csv(report: Report, site: Site) -> None:
+    where = {"overview": "index.html", "healing": "healing.html", "budget": "budget.html"}
+    names = {"pipeline": "pipelines", "agent": "agents", "recommendation": "recommendations"}
+    for chart in report.charts:
+        path = where.get(chart.page) or f"{names[chart.page]}/{chart.key}.html"
+        one = page(site, path)
+        (figure,) = one.all("figure", id=f"chart-{chart.id}")
+        rows = [e for e in one.all("tr") if figure in e.inside]
+        assert len(rows) == 1 + len(chart.rows)
+        # Without a script the table stands open.
+        (details,) = [e for e in one.all("details") if figure in e.inside]
+        assert "open" in details.attributes
+        (link,) = [e for e in one.all("a") if figure in e.inside and e.text == "CSV"]
+        data = site[goal_of(path, link.attributes["href"])]
+        assert len(list(csv.reader(io.StringIO(data.decode())))) == 1 + len(chart.rows)
+        (drawn,) = [json.loads(e.text) for e in one.all("script") if figure in e.inside]
+        assert set(drawn["figure"]) == {"data", "layout"}
+        assert drawn["config"]["displayModeBar"] is False
+        (box,) = [e for e in one.all("div", "plot") if figure in e.inside]
+        assert chart.title in box.attributes["aria-label"]
+    csvs = [path for path in site if path.startswith("data/")]
+    assert len(csvs) == len(report.charts)
+
+
+def test_a_chart_of_many_rows_keeps_its_page_small_and_its_csv_whole(report: Report) -> None:
+    long = replace(report.charts[0], rows=[["2026-09-17", "1.5", "doc-pipeline"]] * 1000)
+    made = render_site(replace(report, charts=[long]))
+    one = page(made, "index.html")
+    (figure,) = one.all("figure", "chart")
+    assert len([e for e in one.all("tr") if figure in e.inside]) == 201
+    assert "The first 200 rows; the CSV has 800 more." in figure.text
+    assert made[f"data/chart-{long.id}.csv"].count(b"\n") == 1001
+
+
+def test_an_empty_project_is_told_what_to_do() -> None:
+    made = render_site(empty_report())
+    one = page(made, "index.html")
+    assert one.all("h1")[0].text == "There is nothing to look at yet"
+    assert "budget/cost-events.jsonl" in one.text()
+    assert "FEEDBACK.md" in one.text()
+    assert "0 events" not in one.text()
+    assert "reportgen heal" in page(made, "healing.html").text()
+    assert not [path for path in made if "plotly" in path or path.startswith("data/")]
+
+
+def test_a_clear_report_says_what_was_checked(report: Report) -> None:
+    detectors = [replace(d, status="clear", findings=0, message=None, where=None) for d in report.detectors[:4]]
+    lines = [replace(line, recommendations=[]) for line in report.pipelines]
+    agents = [replace(agent, recommendations=[]) for agent in report.agents]
+    clear = replace(
+        report, recommendations=[], groups=[], detectors=detectors, pipelines=lines, agents=agents, charts=[]
+    )
+    made = render_site(clear)
+    for path in ("index.html", "recommendations.html"):
+        text = page(made, path).text()
+        for detector in detectors:
+            assert detector.title in text
+            assert detector.checked in text
+    assert page(made, "index.html").all("h1")[0].text == "Nothing stands out"
+
+
+def test_a_page_of_one_pipeline_says_so(report: Report) -> None:
+    build = replace(report.build, pipeline_filter="doc-pipeline")
+    made = render_site(replace(report, build=build))
+    for path in ("index.html", "agents/agent-writer.html"):
+        assert "Only the pipeline doc-pipeline is shown" in page(made, path).text()
