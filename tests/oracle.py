@@ -272,7 +272,8 @@ class Detections:
     def _project_loop(self, everywhere: Sequence[tuple[Pipeline, Row]]) -> Finding:
         holders = list(dict.fromkeys(p for p, _ in everywhere))
         saving: Fraction | None = None
-        if len({p.measure for p in holders}) == 1 and all(p.events for p in holders):
+        # "An unknown cost adds 0": so does a pipeline without events, where its measure is that of the others.
+        if len({p.measure for p in holders}) == 1:
             saving = self._loop_savings({(p, r.agent) for p, r in everywhere if r.agent is not None})
         rows = [row for p in self.pipelines for row in p.rows]
         return self._loop(
