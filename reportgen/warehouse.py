@@ -307,7 +307,7 @@ class Warehouse:
             rows = cursor.fetchall() if wanted is None else cursor.fetchmany(wanted)
         except duckdb.Error as error:
             if late.is_set():
-                raise SqlError(f"stopped after {seconds} seconds ([limits] detector_seconds)", None) from error
+                raise SqlError(f"stopped after {seconds} s ([limits] detector_seconds)", None) from error
             raise failure(str(error), text, len(lead.encode()), self.limits.memory) from error
         except (ValueError, OverflowError) as error:
             raise SqlError(f"gives a value that can't be read: {first_line(str(error))}", None) from error
