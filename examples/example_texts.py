@@ -22,23 +22,30 @@ FEEDBACK = """\
 09-29|style-critic|92|none|none|-
 09-30|agent-reviewer|88|Clear remarks, one of them twice|none|-
 09-30|data-collector|71|Warehouse query ran into its limit|Ran again by hand|timeout
+09-30|security-checker|66|Right about the cookie flag, silent about the redirect|none|-
 10-01|agent-writer|47|Went back and forth with the reviewer about a paragraph|Stopped after round 5|loop-excess
 10-01|code-reader|81|none|none|-
 10-02|planner|84|Plan was short and right|none|-
+10-02|security-checker|64|Long list, short on reasons|Asked for reasons|-
 10-05|agent-writer|44|Fifth draft undid the third|Merged by hand|loop-excess, quality-low
 10-05|chart-maker|94|none|none|-
 10-06|agent-researcher|83|Good sources|none|-
+10-06|security-checker|63|Same remark in four files|Grouped by hand|-
+10-06|agent-writer|50|Explained the option twice, differently|Second one dropped|quality-low
 10-07|agent-writer|38|Changelog page: six times the usual rounds|Stopped by hand|loop-excess, cost-spike
 10-07|security-checker|79|Found a token in a fixture|Fixture replaced|-
 10-08|legacy-linter|68|Repeats what the style critic says|Asked to leave it out|-
+10-08|security-checker|67|none|none|-
 10-09|agent-reviewer|90|none|none|-
 10-09|agent-writer|49|Two rounds about a comma|Ignored|loop-excess
 10-12|data-collector|64|Source API answered 503 for ten minutes|Healed itself, late|timeout
 10-12|agent-writer|55|Headings changed in each round|Style guide linked|loop-excess
+10-12|security-checker|65|Missed the open port, found the weak hash|none|-
 10-13|style-critic|95|none|none|-
 10-13|agent-researcher|54|Cited a version that was never released|Removed; told ana@example.org|hallucination
 10-14|agent-writer|46|No end of revisions: nobody had said what "done" is|Wrote acceptance criteria|loop-excess
 10-14|report-editor|87|none|none|-
+10-14|security-checker|62|Quoted a rule that does not apply here|Rule list linked|-
 10-15|planner|57|Planned a refactoring that nobody had asked for|Plan cut to the diff|scope-drift
 10-16|agent-writer|51|Still six rounds for the tutorial|Criteria go live on Monday|loop-excess
 10-16|security-checker|72|Scanner was not installed on the runner|Installed|tool-fail
@@ -46,31 +53,43 @@ FEEDBACK = """\
 10-19|agent-writer|78|First run with acceptance criteria: two rounds|none|-
 10-20|agent-writer|83|none|none|-
 10-20|agent-reviewer|91|Remarks name the criterion they are about|none|-
+10-20|security-checker|65|none|none|-
 10-21|chart-maker|93|Axis labels finally readable|none|-
+10-21|agent-writer|84|none|none|-
 10-22|agent-writer|85|none|none|-
 10-22|agent-translator|80|Good, but three days late for the page|none|-
+10-22|security-checker|66|none|none|-
 10-23|code-reader|83|none|none|-
+10-23|agent-writer|84|Short, and nothing missing|none|-
 10-26|agent-writer|88|none|none|-
 10-27|code-reader|74|Same remarks as before, at twice the price|Watching it|cost-spike
 10-27|security-checker|58|Stopped half-way in a large diff|Split by hand|timeout
+10-27|agent-writer|87|none|none|-
 10-28|report-editor|89|none|none|-
+10-28|security-checker|51|Longer answers since the larger model, no better|Watching it|-
 10-29|code-reader|62|Read the whole vendored tree, five times the usual run|Vendored folder excluded|cost-spike
 10-29|security-checker|45|Gave up on the same tree|Reviewed by hand|timeout
 10-30|agent-writer|86|none|none|-
 10-30|planner|82|none|none|-
+10-30|security-checker|48|Repeats the diff in its own words|none|quality-low
 11-02|security-checker|49|Reported a hole in code that the diff removes|Dismissed|hallucination
 11-02|style-critic|91|none|none|-
 11-03|agent-reviewer|92|none|none|-
+11-03|security-checker|46|Nothing about the new endpoint|Reviewed by hand|-
+11-03|agent-writer|88|none|none|-
 11-04|agent-writer|90|Best draft so far|none|-
 11-04|security-checker|52|No right to read the audit repository|Asked for access|tool-fail
 11-05|code-reader|66|Reviewed generated files, six times the usual run|Generated files excluded|cost-spike
 11-05|data-collector|73|One retry, then fine|none|-
+11-05|security-checker|53|Right in the end, after many detours|none|-
 11-06|chart-maker|96|none|none|-
 11-06|security-checker|50|Vague remarks, none of them about security|Prompt under review|quality-low
+11-06|agent-writer|89|none|none|-
 11-09|agent-researcher|86|none|none|-
 11-09|agent-writer|87|none|none|-
 11-10|report-editor|90|none|none|-
 11-10|agent-fact-checker|82|New; found two dead links|none|-
+11-10|security-checker|49|Still vague|Back to the smaller model?|-
 11-11|agent-reviewer|93|none|none|-
 """
 

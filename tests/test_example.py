@@ -15,7 +15,11 @@ from typing import Any
 
 import pytest
 from oracle import Answer, solve
+from oracle_compare import disagreements
 from oracle_reading import FeedbackCells, HealingEntry, Project
+from random_projects import MadeProject
+
+from reportgen import build
 
 SCRIPT = Path(__file__).parents[1] / "examples" / "make_example.py"
 FILES = ("budget/cost-events.jsonl", "FEEDBACK.md", "healing-log.jsonl", "BUDGET.md", "reportgen.toml")
@@ -121,6 +125,8 @@ def test_all_seven_tags_and_private_text(example: Path) -> None:
     tags = {tag for row in rows for tag in re.findall(r"`([a-z-]+)`", row)}
     assert tags == {"quality-low", "loop-excess", "timeout", "tool-fail", "cost-spike", "scope-drift", "hallucination"}
     assert sum("@example.org" in row for row in rows) == 1
+    reviewed = Counter(row.split("|")[3].strip(" *") for row in rows)
+    assert [agent for agent, count in reviewed.items() if count >= 20] == ["agent-writer", "security-checker"]
 
 
 def test_all_four_detections_and_agents_that_are_fine(answer: Answer) -> None:
@@ -151,6 +157,10 @@ def test_all_four_detections_and_agents_that_are_fine(answer: Answer) -> None:
         "report-editor",
     }
     assert [a.agent for a in answer.agents if a.flagged] == ["security-checker"]
+    # Two agents have the 20 scores that a trend needs: one got better, one worse.
+    means = {a.agent: a.mean_score for a in answer.agents if a.mean_score is not None}
+    assert means["agent-writer"] > 65
+    assert 55 < means["security-checker"] < 60
     assert {p.pipeline: p.cost_measure for p in answer.pipelines} == dict.fromkeys(
         ("doc-pipeline", "code-review", "nightly-reports", "(unassigned)"), "usd"
     )
@@ -179,3 +189,19 @@ def test_healing_lines_follow_the_policy(example: Path) -> None:
         times.append(entry["timestamp"])
     assert max(retries.values()) == 5
     assert times == sorted(times)
+
+
+def test_a_build_of_it_agrees_with_the_rules(
+    example: Path, account: tuple[list[dict[str, Any]], Counter[str]], answer: Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fates = account[1]
+    lines = sum(fates[fate] for fate in ("used", "rejected", "duplicate", "blank"))
+    # The reference's account has no line for "not about cost"; the events themselves are compared all the same.
+    made = MadeProject(0, lines=lines, blank=fates["blank"], rejected=fates["rejected"], duplicates=fates["duplicate"])
+    monkeypatch.setattr("reportgen.render.site.render_site", lambda report, *, template_dirs: {})
+    build(example)
+    report = json.loads((example / "site" / "data" / "report.json").read_text("utf-8"))
+    (row,) = [row for row in report["inputs"] if row["kind"] == "events"]
+    assert (row["not_cost"], row["broken_parts"]) == (fates["not_cost"], fates["broken_parts"])
+    row["lines"] -= row["not_cost"]
+    assert disagreements(report, answer, made) == []
