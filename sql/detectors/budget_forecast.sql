@@ -106,7 +106,7 @@ limits as (
         date_diff('day', t.today, b.window_end) - 1 as days_left
     from budget_windows as b
     cross join today as t
-    where b.is_current and b.window_name in ('weekly', 'monthly') and b.spent_usd is not null
+    where b.is_current and b.window_name in ('weekly', 'monthly')
 ),
 
 rates as (

@@ -149,7 +149,7 @@ retried as (
         pipeline,
         'id:' || run_id as run_key
     from healing_incidents
-    where run_id is not null and (attempts > 1 or outcome = 'presumed recovered')
+    where attempts > 1 or outcome = 'presumed recovered'
 ),
 
 run_costs as (
@@ -180,8 +180,9 @@ select
     a.agents,
     coalesce(c.retried_runs, 0) as retried_runs,
     c.retried_cost,
-    case when c.retried_runs > 0 then prorate(c.retried_cost, 1, c.retried_runs) end as retried_run_cost,
-    case when c.other_runs > 0 then prorate(c.other_cost, 1, c.other_runs) end as other_run_cost,
+    -- The mean of no runs is unknown.
+    prorate(c.retried_cost, 1, c.retried_runs) as retried_run_cost,
+    prorate(c.other_cost, 1, c.other_runs) as other_run_cost,
     f.last_escalated
 from flagged as f
 inner join pipelines as pl on f.pipeline = pl.pipeline
