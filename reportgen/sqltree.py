@@ -70,7 +70,10 @@ def read_tree(serialized: str) -> Tree:
     """Read what `json_serialize_sql` gives for the text of a file."""
     reader = _Reader()
     # The parser hands over every node as it closes: no walk of our own through a tree of a thousand nodes.
-    told = json.loads(serialized, object_hook=reader.see)
+    try:
+        told = json.loads(serialized, object_hook=reader.see)
+    except RecursionError:
+        return Tree(wrong=Found("is nested too deeply to be read", None))
     if told.get("error"):
         place = str(told.get("position", ""))
         kind = str(told.get("error_type", ""))

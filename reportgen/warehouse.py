@@ -195,7 +195,10 @@ class Warehouse:
     def _references(self, file: SqlFile) -> set[str]:
         """Return the tables of the main schema that a file reads, from DuckDB's own parse tree."""
         names: set[str] = set()
-        waiting: list[Any] = [json.loads(self.serialized(file.text))]
+        try:
+            waiting: list[Any] = [json.loads(self.serialized(file.text))]
+        except RecursionError:
+            raise ReportgenError(file.name, "is nested too deeply to be read", "Take it apart.") from None
         while waiting:
             node = waiting.pop()
             if isinstance(node, dict):
