@@ -73,8 +73,9 @@ class Check:
             store.load_raw({}, None)
             store.lock()
             store.run_script((built_in / "macros.sql").read_text(encoding="utf-8"))
+            self._read_trees(store, files)
             usable = {
-                folder: [f for f in files[folder] if self._read(store, folder, f) and f.name not in clashing]
+                folder: [f for f in files[folder] if self._read(folder, f) and f.name not in clashing]
                 for folder in FOLDERS
             }
             self._tables(store, "sources", usable["sources"])
@@ -128,7 +129,7 @@ class Check:
                 clashing.add(file.name)
         return clashing
 
-    def _read(self, store: Warehouse, folder: str, file: SqlFile) -> bool:
+    def _read(self, folder: str, file: SqlFile) -> bool:
         """Check front matter and shape; say whether the SQL can be bound."""
         if file.broken is not None:
             self._report(file.broken)
@@ -136,8 +137,7 @@ class Check:
             return False
         for problem in rules.front(folder, file):
             self._report(problem)
-        tree = read_tree(store.serialized(file.text))
-        self._trees[folder, file.id] = tree
+        tree = self._tree(folder, file)
         if tree.wrong is not None:
             self._at(file, tree.wrong.at, tree.wrong.what, "A file is one SELECT, and nothing else.")
             self._missing[file.id] = file.name
@@ -153,6 +153,12 @@ class Check:
             self._missing[file.id] = file.name
             return False
         return True
+
+    def _read_trees(self, store: Warehouse, files: Mapping[str, Sequence[SqlFile]]) -> None:
+        readable = [(folder, f) for folder in FOLDERS for f in files[folder] if f.broken is None]
+        serialized = store.all_serialized([file.text for _, file in readable])
+        for (folder, file), text in zip(readable, serialized, strict=True):
+            self._trees[folder, file.id] = read_tree(text)
 
     # --- tables -----------------------------------------------------------------------------------------------------
 

@@ -210,8 +210,14 @@ class Warehouse:
         return names
 
     def serialized(self, text: str) -> str:
-        """Return DuckDB's parse tree of SELECT statements as JSON, or what is wrong with them."""
-        return str(self._run("", "select json_serialize_sql(?)", [text]).rows[0][0])
+        """Return DuckDB's parse tree of the statements of a text as JSON, or what is wrong with them."""
+        return self.all_serialized([text])[0]
+
+    def all_serialized(self, texts: Sequence[str]) -> list[str]:
+        """Return the parse tree of each text, as `serialized` does."""
+        # All at once: for a hundred files that is half the time.
+        found = self._run("", "select list_transform(?, lambda t: json_serialize_sql(t))", [list(texts)]).rows[0][0]
+        return [str(tree) for tree in found or ()]
 
     def _comment(self, file: SqlFile) -> None:
         doc = str(file.front.get("doc") or file.front.get("title") or "").strip()
