@@ -40,7 +40,7 @@ COUNTS = {
     "pipeline_runs": "runs of one pipeline",
     "days": "days with events",
     "priced_events": "events with a known cost in US dollars",
-    "cache_events": "events that tell input and cache-read tokens",
+    "cache_events": "events with input and cache-read tokens",
     "feedback_rows": "feedback rows",
     "scores": "review scores",
     "agent_scores": "review scores of one agent",
