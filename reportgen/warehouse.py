@@ -221,14 +221,15 @@ class Warehouse:
 
     def _comment(self, file: SqlFile) -> None:
         doc = str(file.front.get("doc") or file.front.get("title") or "").strip()
-        if doc:
-            self._con.execute(f"comment on table {file.id} is {_quoted(doc)}")
+        said = [f"comment on table {file.id} is {_quoted(doc)}"] if doc else []
         existing = set(self.columns(file.id))
         for column, text in file.front.get("columns", {}).items():
             if column not in existing:
                 what = f"[columns] names '{column}', which the SELECT does not give"
                 raise file.problem(what, key=("columns", column))
-            self._con.execute(f"comment on column {file.id}.{column} is {_quoted(str(text))}")
+            said.append(f"comment on column {file.id}.{column} is {_quoted(str(text))}")
+        if said:
+            self._con.execute("; ".join(said))
 
     def columns(self, table: str) -> list[str]:
         """Return the column names of a table or view."""

@@ -3,9 +3,15 @@ title = "What each agent cost each day"
 doc = "One row per pipeline, agent and UTC day; a null day holds what is undated."
 
 [columns]
+pipeline = "Shown name"
+agent = "Shown name, or (unattributed)"
+attributed = "False for the bucket (unattributed)"
+day = "UTC day; null: undated events"
+events = "Events of the day"
 cost = "Known cost in the pipeline's measure"
 usd = "Known US dollars, whatever the measure"
 with_usd = "Events with a known cost_usd"
+runs = "Runs of which the agent has an event on the day"
 ---*/
 select
     e.pipeline,

@@ -1,6 +1,13 @@
 /*---
 title = "Tools that agents use"
 doc = "One row per pipeline, agent and tool."
+
+[columns]
+pipeline = "Shown name"
+agent = "Shown name, or (unattributed)"
+tool = "Name of the tool, or (none)"
+events = "Events with the tool"
+cost = "Their known cost in the pipeline's measure; null where none is known"
 ---*/
 select
     e.pipeline,

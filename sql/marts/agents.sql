@@ -6,13 +6,31 @@ One row per agent and pipeline: those in the pipeline's events or feedback, thos
 """
 
 [columns]
+pipeline = "Shown name"
+agent = "Shown name, or (unattributed)"
+attributed = "False for the bucket (unattributed)"
+in_roster = "True where the settings name it in the roster of the pipeline"
+events = "Its events in the pipeline"
 runs = "Runs in which the agent has at least one event (in a pipeline without events: a feedback row)"
 cost = "Known cost in the pipeline's measure; null where none of its events has a known cost"
 cost_sum = "The same, with 0 for unknown"
+cost_basis = "measured, priced, estimated or unknown: what its cost rests on"
+runless_events = "Its events that belong to no run"
 elsewhere_events = "Its events in (unassigned) and, in this pipeline, without a run: they could be its runs"
+first_run_rank = "Rank of its first run (see runs)"
+last_run_rank = "Rank of its last run"
+first_run_started = "Start of its first run"
+first_seen = "Its first dated event"
+last_seen = "Its last dated event"
+feedback_rows = "Feedback rows about it"
+scores = "Feedback rows with a score"
+score_sum = "Sum of these scores; null without any"
 low_scores = "Rows with a score below the score flag of the settings"
+loop_rows = "Rows tagged loop-excess"
 tagged_failures = "Rows tagged timeout, tool-fail or hallucination"
 trend = "Mean of the last 10 scores less the mean of the 10 before; null with fewer than 20"
+first_reviewed = "Date of its first feedback row"
+last_reviewed = "Date of its last feedback row"
 ---*/
 with members as (
     select distinct

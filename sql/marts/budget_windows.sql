@@ -3,8 +3,15 @@ title = "Limits of BUDGET.md against what was spent"
 doc = "One row per limit and window of the period: a UTC day, an ISO week, a month, or the whole period."
 
 [columns]
+row_no = "Number of the limit in BUDGET.md"
 subject = "(all agents), or an agent's name, over all pipelines"
 window_name = "daily, weekly, monthly or total"
+limit_usd = "The limit, in US dollars"
+warn_percent = "Warn from this share of the limit on, in percent; null: not set"
+hard_stop = "True where BUDGET.md asks for a hard stop; null: not said"
+window_start = "First day of the window"
+window_end = "The day after its last"
+is_current = "True for the window that now is in"
 spent_usd = "Known US dollars; null where no event has a known cost"
 ---*/
 with limits as (

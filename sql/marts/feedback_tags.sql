@@ -1,6 +1,15 @@
 /*---
 title = "Feedback tags"
 doc = "One row per feedback row and tag."
+
+[columns]
+row_no = "Number of the feedback row"
+line_no = "Line of the input file"
+feedback_date = "Null is undated"
+pipeline = "Shown name"
+agent = "Shown name, or (unattributed)"
+attributed = "False for the bucket (unattributed)"
+tag = "The tag, folded"
 ---*/
 select
     f.row_no,

@@ -7,6 +7,18 @@ followed).
 """
 
 [columns]
+pipeline = "Shown name, or (unassigned)"
+run_id = "The run's shown id; null where none was given"
+agent = "Shown name, or (unattributed)"
+attributed = "False for the bucket (unattributed)"
+error_type = "What had failed"
+incident_no = "Number among those of one run, agent and error type"
+attempts = "Recovery attempts"
+first_time = "Time of the first attempt"
+last_time = "Time of the last attempt"
+last_action = "What heal answered last"
+last_reason = "Why"
+outcome = "escalated, blocked or presumed recovered"
 by_person = "True where a person had to handle it: escalated or blocked"
 ---*/
 with steps as (

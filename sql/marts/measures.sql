@@ -7,10 +7,13 @@ is usd if at least 95% of those have cost_usd and their sum is above 0; else tok
 
 [columns]
 pipeline = "Shown name"
-cost_measure = "usd, tokens or events"
+events = "All events"
 carrying = "Events that carry cost"
 with_usd = "Events with a known cost_usd"
 with_tokens = "Events with a known token count"
+usd = "Sum of the known cost_usd"
+tokens = "Sum of the known token counts"
+cost_measure = "usd, tokens or events"
 ---*/
 with sums as (
     select

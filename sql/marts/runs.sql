@@ -3,9 +3,17 @@ title = "Runs"
 doc = "One row per run of a pipeline."
 
 [columns]
+pipeline = "Shown name, or (unassigned)"
+run_key = "id:<run id>, at:<start> or date:<day>; unique in the pipeline"
+run = "The run's shown name"
 run_rank = "1 is the pipeline's first run by start; undated runs come last"
+started = "Its first dated event; null: none"
+ended = "Its last dated event"
+events = "Its events"
+agents = "Agents in it"
 cost = "Known cost in the pipeline's measure"
 incomplete = "True where an event of unknown cost is in it"
+from_feedback = "True where the run is a feedback date"
 ---*/
 with sums as (
     select

@@ -5,10 +5,18 @@ One row per feedback row looked at. A row without a pipeline belongs to the only
 """
 
 [columns]
+row_no = "Number of the row, in reading order"
+file_no = "Number of the input file"
+line_no = "Line of the input file"
 feedback_date = "Null is undated"
 pipeline = "Shown name, or (unassigned)"
+pipeline_inferred = "True where the pipeline comes from the agent's events"
 agent = "Shown name, or (unattributed)"
+attributed = "False for the bucket (unattributed)"
 score = "0 to 100; null where the cell holds no score"
+score_text = "The score as it was written"
+issue = "What the reviewer found"
+resolution = "What was done about it"
 tags = "Pattern tags, folded"
 ---*/
 with event_pipelines as (

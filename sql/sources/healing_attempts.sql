@@ -4,6 +4,23 @@ doc = """
 One row per entry looked at. An entry without a pipeline belongs to the only one that its run id is in, else to the only
 one that its agent's events name, else to (unassigned).
 """
+
+[columns]
+row_no = "Number of the entry, in reading order"
+line_no = "Line of the healing log"
+log_time = "UTC; null is undated"
+pipeline = "Shown name, or (unassigned)"
+agent = "Shown name, or (unattributed)"
+attributed = "False for the bucket (unattributed)"
+run_id = "The run's shown id; null where none was given"
+error_type = "What had failed: timeout, api-error, …"
+attempt = "Number of the recovery attempt, from 1"
+max_attempts = "Attempts that its error type allows"
+action = "What heal answered: retry-…, skip, alert-operator, abort or escalate"
+exit_code = "0 retry, 1 do not retry, 2 escalate"
+delay_seconds = "Seconds that heal waited before the retry"
+reason = "Why heal answered so"
+context = "What the caller told of the failure"
 ---*/
 with run_pipelines as (
     select

@@ -1,6 +1,14 @@
 /*---
 title = "The moments that bound what is looked at"
 doc = "One row: now, and the first and last instant looked at (null: no bound)."
+
+[columns]
+now_time = 'The latest entry of the inputs, or --as-of: what "now" is in this report'
+since_time = "First instant looked at; null: no bound"
+until_time = "Last instant looked at; null: no bound"
+is_bounded = "True where --since, --until or --window is given"
+run_gap_seconds = "A longer pause starts a new run (setting gap)"
+score_flag = "A score below this is low (setting score_flag)"
 ---*/
 with latest as (
     select
