@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -33,13 +34,13 @@ STILL_WRITTEN = "still being written"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysed:
-    """What came of the warehouse: the report, the charts that failed, and the CSV files by their path in the site."""
+    """What came of the warehouse: the report, the charts that failed, and what makes the CSV files, by their path."""
 
     report: Report
     #: Every finding's id and title, shown or not.
     ids: Mapping[str, str]
     failed: Sequence[ChartFailed]
-    csvs: Mapping[str, bytes]
+    csvs: Mapping[str, Callable[[], bytes]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,7 +226,7 @@ def _build_facts(settings: Settings, only: str | None) -> Build:
 
     return Build(
         reportgen=reportgen.__version__,
-        versions=versions(),
+        versions=dict(versions()),
         pipeline_filter=only,
         since=moment(settings.since),
         until=moment(settings.until),
@@ -243,7 +244,8 @@ def _build_facts(settings: Settings, only: str | None) -> Build:
     )
 
 
-def versions() -> dict[str, str]:
+@lru_cache(maxsize=1)
+def versions() -> Mapping[str, str]:
     """Return the version of every package that takes part in the outputs."""
     return {name: version(name) for name in ("duckdb", "jinja2", "markdown-it-py", "msgspec", "plotly")}
 
@@ -270,7 +272,8 @@ def template_dirs(settings: Settings) -> tuple[Path, ...]:
 
 def data_files(analysed: Analysed) -> dict[str, bytes]:
     """Return the files of the site that no template makes: `data/report.json` and the whole tables."""
-    return {"data/report.json": report_json.report_bytes(analysed.report), **analysed.csvs}
+    csvs = {path: make() for path, make in analysed.csvs.items()}
+    return {"data/report.json": report_json.report_bytes(analysed.report), **csvs}
 
 
 def stamp(files: Mapping[str, bytes], markdown: bytes) -> Outputs:

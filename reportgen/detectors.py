@@ -283,7 +283,8 @@ def as_text(value: object) -> str | None:
         text = text.rstrip("0").rstrip(".") if "." in text else text
         return "0" if text in ("-0", "") else text
     if isinstance(value, dt.datetime):
-        return (value if value.tzinfo is None else value.astimezone(dt.UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")
+        utc = value if value.tzinfo is None else value.astimezone(dt.UTC).replace(tzinfo=None)
+        return utc.isoformat(timespec="seconds") + "Z"
     if isinstance(value, dt.date):
         return value.isoformat()
     if isinstance(value, list | tuple):

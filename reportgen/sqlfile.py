@@ -18,6 +18,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -87,13 +88,19 @@ def read_sql_file(path: Path, *, name: str, origin: Origin) -> SqlFile:
             line = 1 + text[: start + len(_OPEN)].count("\n") + _line_of(head, ("/*", "*/"))
             raise ReportgenError(f"{name}:{line}", "front matter can't hold /* or */: SQL comments nest", "Reword it.")
         try:
-            front = tomllib.loads(head, parse_float=Decimal)
+            front = _front_matter(head)
         except tomllib.TOMLDecodeError as error:
             found = _TOML_LINE.search(str(error))
             line = text[:start].count("\n") + (int(found.group(1)) if found else 1)
             what = re.sub(r"\s*\(at .*\)", "", str(error))
             raise ReportgenError(f"{name}:{line}", f"front matter is not TOML: {what}", "Mend this line.") from None
     return SqlFile(path.stem, path, name, origin, front, text)
+
+
+@lru_cache(maxsize=512)
+def _front_matter(text: str) -> dict[str, Any]:
+    """Parse front matter, once for each text: a live preview reads all files at each change of one."""
+    return tomllib.loads(text, parse_float=Decimal)
 
 
 def _line_of(text: str, needles: Sequence[str]) -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 
 from reportgen.detectors import as_text
 from reportgen.model import Cell, InputFile, Recommendation, RejectedLine, Table
@@ -60,13 +61,13 @@ def make_tables(
     recommendations: Sequence[Recommendation],
     inputs: Sequence[InputFile],
     rejected: Sequence[RejectedLine],
-) -> tuple[list[Table], Mapping[str, bytes]]:
-    """Return what there is, and the files by their path in the site (`data/runs.csv`)."""
+) -> tuple[list[Table], Mapping[str, Callable[[], bytes]]]:
+    """Return what there is, and for each file by its path in the site (`data/runs.csv`) what makes its content."""
     tables: list[Table] = []
-    files: dict[str, bytes] = {}
+    files: dict[str, Callable[[], bytes]] = {}
 
-    def add(name: str, title: str, columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
-        files[f"data/{name}"] = csv_text(columns, rows).encode("utf-8", "replace")
+    def add(name: str, title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        files[f"data/{name}"] = partial(_csv, columns, rows)
         tables.append(Table(file=name, title=title, rows=len(rows)))
 
     add(
@@ -85,7 +86,7 @@ def make_tables(
     for name, (title, query) in QUERIES.items():
         only = "" if pipeline is None or "{only}" not in query else "where pipeline = ?"
         result = warehouse.query(query.format(only=only), [pipeline] if only else [])
-        add(name, title, result.columns, [[_cell(cell) for cell in row] for row in result.rows])
+        add(name, title, result.columns, result.rows)
     add(
         "inputs.csv",
         "The account of every input line",
@@ -104,6 +105,10 @@ def make_tables(
         [[r.file, r.line, r.reason, r.snippet] for r in rejected],
     )
     return tables, files
+
+
+def _csv(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> bytes:
+    return csv_text(columns, ([_cell(cell) for cell in row] for row in rows)).encode("utf-8", "replace")
 
 
 def _cell(value: object) -> Cell:

@@ -1,0 +1,209 @@
+"""A warehouse that stays open from one build to the next, and does again only what reads something that changed.
+
+Every table and view has a version that grows when it is made anew. What a SELECT reads comes from DuckDB's own parse
+tree; while the versions of all of it are the same, so is the answer. A SELECT of which that is not known for sure (it
+calls a clock, or a function that reads tables by name) is run each time.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from reportgen.sqlfile import SqlFile
+from reportgen.sqltree import read_tree
+from reportgen.warehouse import RAW_TABLES, Limits, Result, Warehouse
+
+#: Table functions that give the same rows each time, and read no table.
+_STEADY = frozenset({"range", "generate_series", "unnest"})
+
+Versions = dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reads:
+    """The tables that a SELECT names, and which of these names its own CTEs have (the table may be meant, too)."""
+
+    tables: frozenset[str]
+    own: frozenset[str]
+
+
+@dataclass(slots=True)
+class _Round:
+    """What one build asked, so that what no build asks any more can be forgotten."""
+
+    reads: dict[str, _Reads | None] = field(default_factory=dict)
+    answers: dict[tuple[Any, ...], tuple[Versions, Result]] = field(default_factory=dict)
+    orders: dict[tuple[Any, ...], list[SqlFile]] = field(default_factory=dict)
+    single: set[str] = field(default_factory=set)
+
+
+class KeptWarehouse(Warehouse):
+    """As Warehouse, for many builds in a row on inputs that are loaded once. Call `begin` before each build."""
+
+    def __init__(self, path: Path, *, limits: Limits | None = None) -> None:
+        super().__init__(path, limits=limits)
+        self._file = path.with_name(path.name + ".new")
+        self._versions: Versions = {}
+        self._made: dict[str, tuple[str, Versions | None]] = {}
+        self._filled: dict[str, tuple[Any, ...]] = {}
+        self._script = ""
+        self._last, self._now = _Round(), _Round()
+
+    def begin(self, tables: Iterable[str]) -> None:
+        """Begin a build in which files named `tables` become tables; what other files once became is dropped."""
+        self._last, self._now = self._now, _Round()
+        wanted = {name.lower() for name in tables}
+        for name in [name for name in self._made if name not in wanted]:
+            self._drop(name)
+
+    def save(self, target: Path) -> None:
+        """Put a copy of the warehouse at `target`, whole: what a build would have left there."""
+        self._con.execute("checkpoint")
+        # No statement runs while we copy, and after a checkpoint the file is all there is.
+        fresh = target.with_name(target.name + ".new")
+        shutil.copyfile(self._file, fresh)
+        fresh.replace(target)
+
+    def interrupt(self) -> None:
+        """Stop the statement that runs, if any; may be called from any thread."""
+        self._con.interrupt()
+
+    # --- as in Warehouse, but only where something changed ------------------------------------------------------------
+
+    def load_raw(self, tables: Mapping[str, Iterable[Sequence[Any]]], events_csv: Path | None) -> None:
+        """Fill the schema `raw`, once."""
+        super().load_raw(tables, events_csv)
+        for name in (*RAW_TABLES, "events"):
+            self._changed(f"raw.{name}")
+
+    def run_script(self, text: str) -> None:
+        """Run our own statements (macros); with another text, everything that may use them is made anew."""
+        if text != self._script:
+            super().run_script(text)
+            self._script = text
+            self._last, self._now = _Round(), _Round()
+            for name in list(self._made):
+                self._drop(name)
+
+    def create_tables(self, files: Sequence[SqlFile]) -> None:
+        """Make those tables anew whose text changed, or that read what changed."""
+        for file in self._ordered(files):
+            name = file.id.lower()
+            reads = self._reads(file.text)
+            seen = None if reads is None else self._versions_of(reads)
+            if seen is not None and self._made.get(name) == (file.text, seen):
+                continue
+            self._drop(name)
+            super().create_tables([file])
+            self._made[name] = (file.text, seen)
+            self._changed(name)
+
+    def create_view(self, schema: str, name: str, values: Mapping[str, Decimal | int | str | bool]) -> None:
+        """Create a view of constants where they are not those that it has."""
+        full = f"{schema}.{name}".lower()
+        # 1 and True are equal, and stand for different SQL.
+        given = tuple((key, type(value), value) for key, value in values.items())
+        if self._filled.get(full) != given:
+            self._filled.pop(full, None)
+            super().create_view(schema, name, values)
+            self._filled[full] = given
+            self._changed(full)
+
+    def fill(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Fill a table of our own results where they are not those that it holds."""
+        name = table.lower()
+        given = (columns, [tuple((type(cell), cell) for cell in row) for row in rows])
+        if self._filled.get(name) != given:
+            self._filled.pop(name, None)
+            super().fill(table, columns, rows)
+            self._filled[name] = given
+            self._changed(name)
+
+    def check_one_select(self, file: SqlFile) -> None:
+        """As before, for each text once."""
+        if file.text not in self._last.single:
+            super().check_one_select(file)
+        self._now.single.add(file.text)
+
+    def query(
+        self, text: str, parameters: Sequence[Any] = (), *, bounded: bool = False, most: int | None = None
+    ) -> Result:
+        """Answer from memory where nothing that the query reads has changed. Results are shared: don't change them."""
+        reads = self._reads(text)
+        if reads is None:
+            return super().query(text, parameters, bounded=bounded, most=most)
+        key = (text, *parameters, most)
+        seen = self._versions_of(reads)
+        known = self._now.answers.get(key) or self._last.answers.get(key)
+        if known is None or known[0] != seen:
+            known = (seen, super().query(text, parameters, bounded=bounded, most=most))
+        self._now.answers[key] = known
+        return known[1]
+
+    # --- who reads what -----------------------------------------------------------------------------------------------
+
+    def _changed(self, name: str) -> None:
+        self._versions[name] = self._versions.get(name, 0) + 1
+
+    def _versions_of(self, names: Iterable[str]) -> Versions:
+        return {name: self._versions.get(name, 0) for name in names}
+
+    def _drop(self, name: str) -> None:
+        """Drop a table, so that nothing that is made anew in its place can be mixed up with it."""
+        self._con.execute(f'drop table if exists "{name}"')
+        if self._made.pop(name, None) is not None:
+            self._changed(name)
+
+    def _ordered(self, files: Sequence[SqlFile]) -> list[SqlFile]:
+        key = tuple((file.name, file.text, file.origin, str(file.broken)) for file in files)
+        found = self._last.orders.get(key) or self._in_order(files)
+        self._now.orders[key] = found
+        return found
+
+    def _reads(self, text: str) -> frozenset[str] | None:
+        """Return what a SELECT reads, `runs` or `raw.events`; None where that is not all that its answer depends on."""
+        if text not in self._now.reads:
+            known = text in self._last.reads
+            self._now.reads[text] = self._last.reads[text] if known else _find_reads(self.serialized(_bare(text)))
+        found = self._now.reads[text]
+        # A name that is neither ours nor the statement's own is a catalogue of DuckDB's, or a mistake.
+        if found is None or not all(name in self._versions for name in found.tables - found.own):
+            return None
+        return found.tables
+
+
+def _bare(text: str) -> str:
+    return text.rstrip().rstrip(";")
+
+
+def _find_reads(told: str) -> _Reads | None:
+    """Read DuckDB's parse tree; None where the answer may be another one the next time."""
+    tree = read_tree(told)
+    if tree.wrong is not None or tree.unsteady:
+        return None
+    nodes: list[dict[str, Any]] = []
+
+    def see(node: dict[str, Any]) -> dict[str, Any]:
+        nodes.append(node)
+        return node
+
+    json.loads(told, object_hook=see)
+    tables, own = set(), set()
+    for node in nodes:
+        kind = node.get("type")
+        if kind == "SHOW_REF" or node.get("catalog_name"):
+            return None
+        if kind == "TABLE_FUNCTION" and str(node["function"]["function_name"]).lower() not in _STEADY:
+            return None
+        if kind == "BASE_TABLE":
+            schema, name = str(node.get("schema_name") or "main").lower(), str(node["table_name"]).lower()
+            tables.add(name if schema == "main" else f"{schema}.{name}")
+        elif "key" in node and "value" in node:
+            own.add(str(node["key"]).lower())
+    return _Reads(frozenset(tables), frozenset(own))
