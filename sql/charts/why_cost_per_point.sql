@@ -7,8 +7,8 @@ x = "point_cost"
 y = "agent"
 mark = "this_one"
 line = "line_at"
-line_label = "reported from"
-note = "The agents with a cost and a score, the twenty with the dearest points."
+line_label = "reported from, for this one"
+note = "The twenty reviewed agents with the dearest points. Only who scores below the flag is reported."
 
 [columns.agent]
 label = "Agent"

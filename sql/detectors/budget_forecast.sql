@@ -9,7 +9,7 @@ before anybody could act.
 enabled = false
 finding = """
 {who} spent {baseline} of {threshold} in the {window_name} window from {window_start}. At {daily_usd} a day, the mean \
-of the last {rate_days} days, it will be {observed} by its end on {last_day}."""
+of the last {rate_days}, it will be {observed} by its end on {last_day}."""
 action = "Decide now what can wait, or raise the limit: it will be passed on {passed_on}."
 effort = "M"
 burden = 6
@@ -47,6 +47,9 @@ unit = "usd"
 label = "Limit"
 unit = "usd"
 
+[columns.who]
+label = "Limit of"
+
 [columns.window_name]
 label = "Window"
 
@@ -66,8 +69,12 @@ unit = "days"
 label = "Mean spending of a day"
 unit = "usd"
 
+[columns.rate_days]
+label = "Days behind this mean"
+unit = "days"
+
 [columns.spend_days]
-label = "Days with spending behind it"
+label = "Days with spending among them"
 unit = "days"
 
 [columns.passed_on]

@@ -63,6 +63,12 @@ label = "Tool used last before most of its incidents"
 [columns.tool_incidents]
 label = "Incidents after that tool"
 
+[columns.told_by]
+label = "Told by"
+
+[columns.look_at]
+label = "Where to look first"
+
 [columns.first_day]
 label = "First failure"
 unit = "date"
