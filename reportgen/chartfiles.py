@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Literal, cast
 
 from reportgen.detectorfile import column_problems
@@ -155,6 +157,8 @@ def _cell(value: object) -> Cell:
     if isinstance(value, int):
         # Whole numbers beyond what JSON readers hold exactly travel as text.
         return value if abs(value) < 2**53 else str(value)
-    if isinstance(value, Decimal):
-        return as_text(value)
-    return as_text(value)
+    return _exact(value) if isinstance(value, Decimal | dt.datetime) else as_text(value)
+
+
+#: Days and small amounts come again and again, in one chart and from chart to chart.
+_exact = lru_cache(maxsize=16_384, typed=True)(as_text)
