@@ -115,7 +115,6 @@ def test_what_is_unknown_is_called_unknown_and_never_zero(report: Report, site: 
     triage = next(e for e in agents.all("tr") if e.text.startswith("triage"))
     cells = [e for e in agents.all("td") if triage in e.inside]
     assert [c.text for c in cells[3:9]] == ["unknown"] * 6
-    assert all(c.attributes["data-v"] == "" for c in cells[3:9])
 
 
 def test_rounded_numbers_keep_every_digit_in_their_title(site: Site) -> None:
@@ -224,7 +223,7 @@ def test_every_chart_has_its_numbers_as_a_table_and_as_csv(report: Report, site:
         one = page(site, path)
         (figure,) = one.all("figure", id=f"chart-{chart.id}")
         rows = [e for e in one.all("tr") if figure in e.inside]
-        assert len(rows) == 1 + len(chart.rows)
+        assert len(rows) == 1 + min(len(chart.rows), 100)
         # Without a script the table stands open.
         (details,) = [e for e in one.all("details") if figure in e.inside]
         assert "open" in details.attributes
@@ -245,8 +244,8 @@ def test_a_chart_of_many_rows_keeps_its_page_small_and_its_csv_whole(report: Rep
     made = render_site(replace(report, charts=[long]))
     one = page(made, "index.html")
     (figure,) = one.all("figure", "chart")
-    assert len([e for e in one.all("tr") if figure in e.inside]) == 201
-    assert "The first 200 rows; the CSV has 800 more." in figure.text
+    assert len([e for e in one.all("tr") if figure in e.inside]) == 101
+    assert "The first 100 rows; the CSV has 900 more." in figure.text
     assert made[f"data/chart-{long.id}.csv"].count(b"\n") == 1001
 
 

@@ -83,7 +83,7 @@ def fill(env: Environment, template: str, values: Mapping[str, object]) -> str:
     except TemplateSyntaxError as error:
         where = f"{error.filename or error.name or template}:{error.lineno}"
         raise ReportgenError(where, str(error.message), "Mend the template.") from error
-    except (TemplateError, TypeError, AttributeError, KeyError, ValueError, ArithmeticError) as error:
+    except (TemplateError, TypeError, AttributeError, KeyError, ValueError, ArithmeticError, RecursionError) as error:
         what = f"{type(error).__name__}: {error}".rstrip(".")
         raise ReportgenError(_place(error, template), what, "Mend the template, or remove it.") from error
 
@@ -91,9 +91,8 @@ def fill(env: Environment, template: str, values: Mapping[str, object]) -> str:
 def json_for_script(data: object) -> Markup:
     """Return JSON that may stand inside a script element: ASCII only, and nothing that could end the element."""
     text = json.dumps(data, ensure_ascii=True, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    for character in "<>&":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)  # noqa: S704 - escaped above, for where it stands
+    # The element ends, or a comment begins, only with this character.
+    return Markup(text.replace("<", "\\u003c"))  # noqa: S704 - escaped above, for where it stands
 
 
 def _readable(value: object) -> object:

@@ -25,7 +25,7 @@ from reportgen.render.prose import plain, to_html
 
 PLOTLY = "assets/plotly.min.js"
 #: Rows of a chart that stand in its page; its CSV has them all.
-CHART_ROWS = 200
+CHART_ROWS = 100
 
 #: The hash of no text at all: Plotly makes one empty style element and fills it by script, which a policy allows only
 #: where the element itself is allowed. It needs nothing else: no `unsafe-inline`, no `unsafe-eval`, no image.

@@ -130,9 +130,10 @@
   /* Tables: buttons in the heads, aria-sort on the one in force; unknown values come last either way. */
 
   function keyOf(cell, numeric) {
-    const text = cell.dataset.v ?? cell.textContent.trim();
-    if (!numeric) return text.toLowerCase();
-    return text === "" || Number.isNaN(Number(text)) ? null : Number(text);
+    const text = cell.dataset.v ?? (cell.title || cell.textContent.trim());
+    if (!numeric) return (cell.dataset.v ?? cell.textContent.trim()).toLowerCase();
+    const found = /[\d,]*\.?\d+(e[+-]?\d+)?/i.exec(text);
+    return found ? (/^\W*-/.test(text) ? -1 : 1) * Number(found[0].replaceAll(",", "")) : null;
   }
 
   function sort(table, head, place) {
