@@ -140,7 +140,8 @@ def analyse(
     readings = [detectorfile.read_detector(file, settings) for file in files]
     # A chart may read the parameters of a detector that is switched off: every file has its view.
     for one in readings:
-        store.create_view("params", one.file.id, one.values)
+        if one.broken is None:
+            store.create_view("params", one.file.id, one.values)
     store.create_view("params", "report", {"pipeline": only or ""})
     active = [one for one in readings if detectorfile.is_on(one, settings)]
     present = frozenset(
@@ -252,16 +253,26 @@ def versions() -> Mapping[str, str]:
 
 def render(settings: Settings, analysed: Analysed, progress: Progress) -> Outputs:
     """Return every output file. Raises ReportgenError with the template's file and line where one is wrong."""
-    from reportgen.render.markdown import render_markdown
     from reportgen.render.site import render_site
 
-    folders = template_dirs(settings)
     progress("render", 0, 1)
-    files = dict(render_site(analysed.report, template_dirs=folders))
-    markdown = render_markdown(analysed.report, template_dirs=folders).encode("utf-8", "replace")
-    outputs = stamp({**files, **data_files(analysed)}, markdown)
+    files = dict(render_site(analysed.report, template_dirs=template_dirs(settings)))
+    outputs = stamp({**files, **data_files(analysed)}, recommendations(settings, analysed))
     progress("render", 1, 1)
     return outputs
+
+
+def recommendations(settings: Settings, analysed: Analysed) -> bytes:
+    """Return RECOMMENDATIONS.md. Raises ReportgenError with the template's file and line where it is wrong."""
+    from reportgen.render.markdown import render_markdown
+
+    markdown = render_markdown(analysed.report, template_dirs=template_dirs(settings)).encode("utf-8", "replace")
+    if not markdown.startswith(publishing.MARKER):
+        # A project's own template need not know how we tell our file from a foreign one.
+        markdown = (
+            publishing.MARKER + b" written by reportgen build, build " + BUILD_HASH.encode() + b" -->\n\n" + markdown
+        )
+    return markdown
 
 
 def template_dirs(settings: Settings) -> tuple[Path, ...]:

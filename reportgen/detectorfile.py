@@ -218,14 +218,22 @@ def _parameters(
                 place, f"'{name}' in [detectors.{file.id}] must be of the kind of its default, {_plain(default)}",
                 "See the detector's file.",
             )  # fmt: skip
-        if numeric and Decimal(value) < 0:
-            raise ReportgenError(place, f"'{name}' in [detectors.{file.id}] must not be negative", "Mend the value.")
+        if numeric and not _fits(Decimal(value)):
+            raise ReportgenError(
+                place, f"'{name}' in [detectors.{file.id}] must be from 0 to below 1e12, with at most 6 decimals",
+                "Mend the value.",
+            )  # fmt: skip
         values[name] = value
         shown.append(Parameter(
             name=name, value=_plain(value), default=_plain(default), unit=entry.get("unit", ""),
             doc=entry.get("doc", ""),
         ))  # fmt: skip
     return tuple(shown), values
+
+
+def _fits(value: Decimal) -> bool:
+    """Say whether a parameter can be multiplied with any amount without losing a digit."""
+    return value.is_finite() and 0 <= value < 10**12 and value == round(value, 6)
 
 
 def counted(name: str, number: int) -> str:

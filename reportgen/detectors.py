@@ -288,5 +288,5 @@ def as_text(value: object) -> str | None:
     if isinstance(value, dt.date):
         return value.isoformat()
     if isinstance(value, list | tuple):
-        return ", ".join("null" if (text := as_text(item)) is None else text for item in value)
+        return ", ".join(as_text(item) or "null" if item is None else str(as_text(item)) for item in value)
     return str(value)

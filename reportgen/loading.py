@@ -21,7 +21,7 @@ from reportgen.report import Found
 from reportgen.resources import resource_dir
 from reportgen.settings import Settings
 from reportgen.sqlfile import find_sql_files, near
-from reportgen.warehouse import Limits, Warehouse
+from reportgen.warehouse import Limits, SqlError, Warehouse
 
 #: Called with a stage's name, how much of it is done and how much there is (bytes or steps; 0: unknown).
 Progress = Callable[[str, int, int], None]
@@ -40,7 +40,11 @@ def input_paths(settings: Settings, inputs: Inputs) -> list[Path]:
     """Return every file that is read, the settings file last: what no output may be written over."""
     single = [source for source in (inputs.healing, inputs.budget) if source is not None]
     sources = [*inputs.events, *inputs.feedback, *single]
-    return [source.path for source in sources] + ([settings.file] if settings.file else [])
+    # Where an input would be looked for next time, an output must not lie either.
+    places = ("budget/cost-events.jsonl", "cost-events.jsonl", "FEEDBACK.md", "feedback/FEEDBACK.md",
+              "healing-log.jsonl", "BUDGET.md", "reportgen.toml")  # fmt: skip
+    default = [settings.project / place for place in places]
+    return [source.path for source in sources] + default + ([settings.file] if settings.file else [])
 
 
 def open_warehouse(settings: Settings) -> Warehouse:
@@ -132,11 +136,62 @@ def make_marts(store: Warehouse, settings: Settings, found: Found, progress: Pro
     own = settings.project / "sql"
     built_in = resource_dir("sql")
     store.run_script((built_in / "macros.sql").read_text(encoding="utf-8"))
+    _own_macros(store, own / "macros.sql")
     store.create_tables(find_sql_files("sources", built_in, own))
     store.create_tables(find_sql_files("marts", built_in, own))
     progress("load", 1, 1)
     only = _find_pipeline(store, settings.pipeline) if settings.pipeline is not None else None
-    return replace(found, notices=[*found.notices, *quality.remarks(store, only)]), only
+    accounts, empty = _outside(store, found.inputs)
+    notices = [*empty, *found.notices, *quality.remarks(store, only)]
+    return replace(found, inputs=accounts, notices=notices), only
+
+
+def _own_macros(store: Warehouse, path: Path) -> None:
+    """Run a project's macros after the built-in ones, so that one of the same name stands in for it."""
+    if not path.is_file():
+        return
+    try:
+        store.run_script(path.read_text(encoding="utf-8-sig"))
+    except (SqlError, UnicodeDecodeError) as error:
+        raise ReportgenError("sql/macros.sql", str(error), "Mend the macros; nothing was written.") from error
+
+
+def _outside(store: Warehouse, accounts: Sequence[InputFile]) -> tuple[list[InputFile], list[Notice]]:
+    """Count what lies outside the period asked for, by file, and say it where that is everything."""
+    left_out = {
+        (str(kind), int(file_no)): int(count)
+        for kind, file_no, count in store.query(
+            """
+            select 'events', file_no, count(*) from dated_events
+            where event_no not in (select s.event_no from seen_events as s) group by file_no
+            union all
+            select 'feedback', file_no, count(*) from raw.feedback
+            where row_no not in (select s.row_no from seen_feedback as s) group by file_no
+            union all
+            select 'healing', 0, count(*) from raw.healing
+            where row_no not in (select s.row_no from seen_healing as s)
+            """
+        ).rows
+    }
+    counted: list[InputFile] = []
+    numbers: dict[str, int] = {}
+    for account in accounts:
+        number = numbers.get(account.kind, 0)
+        numbers[account.kind] = number + 1
+        more = left_out.get((account.kind, number), 0)
+        counted.append(replace(account, outside_period=account.outside_period + more))
+    kinds = ("events", "feedback")
+    outside = sum(a.outside_period for a in counted if a.kind in kinds)
+    # Events later than --as-of are not read as records at all; every other record left out is counted among them.
+    inside = sum(a.events for a in accounts if a.kind in kinds) - sum(
+        count for (kind, _), count in left_out.items() if kind in kinds
+    )
+    if not outside or inside > 0:
+        return counted, []
+    first, last = store.query("select min(event_time), max(event_time) from dated_events").rows[0]
+    told = f" (the events run from {first:%Y-%m-%d} to {last:%Y-%m-%d})" if first is not None else ""
+    message = f"all {outside:,} records lie outside the period asked for{told}: nothing is left to look at"
+    return counted, [Notice(code="period-empty", message=message, count=outside)]
 
 
 def _settings_row(settings: Settings) -> Sequence[Any]:

@@ -16,7 +16,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
@@ -46,6 +46,8 @@ class SqlFile:
     text: str
     #: Why the file can't be used, where its front matter or its name is broken.
     broken: ReportgenError | None = None
+    #: The built-in file that a project's file of the same name stands in for.
+    replaces: SqlFile | None = None
 
     def where(self, key: str | Sequence[str] = ()) -> str:
         """Return `path:line` of a key of the front matter (`("columns", "ratio", "unit")`), else the path alone."""
@@ -125,7 +127,7 @@ def find_sql_files(folder: str, built_in: Path, project: Path | None) -> list[Sq
                 file = read_sql_file(path, name=name, origin=origin)
             except ReportgenError as error:
                 file = SqlFile(path.stem, path, name, origin, {}, _text(path), error)
-            files[file.id] = file
+            files[file.id] = replace(file, replaces=files.get(file.id)) if origin == "project" else file
     return [files[key] for key in sorted(files)]
 
 

@@ -128,7 +128,12 @@ class Warehouse:
         self._con.execute("checkpoint")
         self._con.close()
         if self._new is not None and self._target is not None:
-            self._new.replace(self._target)
+            try:
+                self._new.replace(self._target)
+            except OSError as error:
+                raise ReportgenError(
+                    str(self._target), f"can't be replaced ({error.strerror})", "Remove it; it is made anew."
+                ) from error
 
     def load_raw(self, tables: Mapping[str, Iterable[Sequence[Any]]], events_csv: Path | None) -> None:
         """Create the schema `raw` and fill it: `tables` by the names of RAW_TABLES, events from the reader's CSV."""
@@ -158,8 +163,8 @@ class Warehouse:
             self._con.execute(f"insert into {table} values {values}", [cell for row in part for cell in row])
 
     def run_script(self, text: str) -> None:
-        """Run statements of our own (macros)."""
-        self._con.execute(text)
+        """Run statements that make macros. Raises SqlError."""
+        self._run("", text)
 
     def create_tables(self, files: Sequence[SqlFile]) -> None:
         """Build each file as a table named for it, in the order of their references; a cycle is named."""
@@ -171,20 +176,44 @@ class Warehouse:
             except SqlError as wrong:
                 where = f"{file.name}:{wrong.line}" if wrong.line else file.name
                 raise ReportgenError(where, wrong.message, "Mend the SQL; nothing was written.") from wrong
+            self._refuse_less(file)
             self._comment(file)
+
+    def _refuse_less(self, file: SqlFile) -> None:
+        """Refuse a project's file that stands in for a built-in one without giving every column of it."""
+        if file.replaces is None:
+            return
+        try:
+            wanted = [name for name, _ in self.describe(file.replaces.text)]
+        except SqlError:
+            # It reads a table that this project's own files have made otherwise: what reads it will say so.
+            return
+        missing = [name for name in wanted if name not in self.columns(file.id)]
+        if missing:
+            raise ReportgenError(
+                file.name,
+                f"stands in for the built-in file, and gives no column {', '.join(repr(name) for name in missing)}",
+                "Give every column of the built-in one: other files read them.",
+            )
 
     def _in_order(self, files: Sequence[SqlFile]) -> list[SqlFile]:
         by_id = {file.id: file for file in files}
         needs: dict[str, set[str]] = {}
+        # What the built-in file would read comes first too: only then can its columns be compared.
+        wished: dict[str, set[str]] = {}
         for file in files:
             if file.broken is not None:
                 raise file.broken
             self.check_one_select(file)
-            needs[file.id] = {name for name in self._references(file) if name in by_id and name != file.id}
+            others = set(by_id) - {file.id}
+            needs[file.id] = self._references(file) & others
+            wished[file.id] = self._references(file.replaces) & others if file.replaces else set()
         done: list[SqlFile] = []
         placed: set[str] = set()
         while len(done) < len(files):
-            ready = [key for key in sorted(by_id) if key not in placed and needs[key] <= placed]
+            waiting = [key for key in sorted(by_id) if key not in placed]
+            ready = [key for key in waiting if needs[key] | wished[key] <= placed]
+            ready = ready or [key for key in waiting if needs[key] <= placed][:1]
             if not ready:
                 cycle = " and ".join(f"sql/…/{key}.sql" for key in sorted(set(by_id) - placed))
                 raise ReportgenError(cycle, "these views need each other", "Break the circle.")

@@ -1,14 +1,17 @@
 /* Small functions that the other files use. They are stored in the warehouse, so a pasted query finds them too. */
 
+/* The amount as a whole number of 1e-12, for exact fractions of two amounts. Its whole and its broken part are taken
+   apart first: as one decimal, an amount beyond 1e14 would not hold twelve more digits. */
+create or replace macro pico(amount) as
+cast(trunc(amount) as hugeint) * 1000000000000
++ cast((amount - trunc(amount)) * 1000000000000 as hugeint);
+
 /* amount x part / whole, exactly, rounded half up at 12 decimal places. Plain `/` would go through a binary float. */
 create or replace macro prorate(amount, part, whole) as
 cast(
-    (2 * cast(amount * 1000000000000 as hugeint) * cast(part as hugeint) + cast(whole as hugeint))
+    (2 * pico(amount) * cast(part as hugeint) + cast(whole as hugeint))
     // (2 * cast(whole as hugeint)) as decimal(38, 0)
 ) * cast(0.000000000001 as decimal(12, 12));
-
-/* The same amount as a whole number of 1e-12, for exact fractions of two amounts. */
-create or replace macro pico(amount) as cast(amount * 1000000000000 as hugeint);
 
 /* A decimal without trailing zeros, for sentences. */
 create or replace macro plainly(amount) as

@@ -52,6 +52,9 @@ def refuse_overlap(
     if site in work.parents:
         what = "the site is a folder that holds the project, so hosting it would publish the inputs and the work folder"
         raise ReportgenError(str(shown_site), what, _advice("such as site/ in the project"))
+    if site in (work.parent / "sql", work.parent / "templates"):
+        what = f"the site would fill the project's own {site.name} folder, from which builds read"
+        raise ReportgenError(str(shown_site), what, _advice())
     if work in place.parents:
         raise ReportgenError(str(recommendations), "lies in the work folder, which may be deleted", _advice())
     if place == site or place in site.parents:

@@ -14,7 +14,10 @@ from reportgen.render.format import to_decimal
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 #: Also the full-width signs, which some spreadsheets take for the plain ones, and blanks before any of them.
 _FORMULA = re.compile(r"\s*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")
-_NOT_IN_CSV = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+#: Control characters, and those that reorder or hide the text around them.
+_NOT_IN_CSV = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
+)
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:

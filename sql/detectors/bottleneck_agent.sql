@@ -12,6 +12,7 @@ action = "Batch tool calls, or narrow the task scope."
 effort = "M"
 burden = 8
 subject_kind = "agent"
+needs = ["events"]
 
 [minimum]
 events = 1
@@ -102,7 +103,8 @@ select
     -- What the events above the mean cost: c(a) x (1 - (N / A) / n(a)).
     case
         when f.cost is not null
-            then prorate(f.cost, f.events * f.agents - f.agent_events, f.events * f.agents)
+            -- With a ratio below 1 an agent below the mean is reported too; it saves nothing.
+            then prorate(f.cost, greatest(f.events * f.agents - f.agent_events, 0), f.events * f.agents)
     end as saving,
     pl.cost as saving_of,
     f.cost_basis as saving_basis,

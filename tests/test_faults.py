@@ -1,0 +1,159 @@
+"""Faults that a hostile tester found once, each by its smallest example."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from project import built, event, outcomes, read_report_json, write_project
+
+from reportgen import build
+from reportgen.errors import ReportgenError
+
+DETECTOR = """/*---
+title = "Mine"
+action = "Look."
+finding = "{subject}"
+---*/
+select pipeline, pipeline as subject, 1 as observed, null as baseline, null as threshold, 1 as occurrences,
+    1 as affected_runs, 1 as total_runs from pipelines order by pipeline
+"""
+
+
+def two_agents(folder: Path, **more: Any) -> Path:
+    rows = [event(f"2026-05-01T10:{n:02d}:00Z", "wx"[n % 3 == 0], run_id=f"r{n % 9}", cost_usd=0.5) for n in range(20)]
+    return write_project(folder, rows, **more)
+
+
+@pytest.mark.parametrize("name", ["my-detector", "1st", "a.b", "x;drop", "UPPER case"])
+def test_a_detector_of_an_impossible_name_stops_nothing(tmp_path: Path, name: str) -> None:
+    two_agents(tmp_path, files={f"sql/detectors/{name}.sql": DETECTOR})
+    result = build(tmp_path)
+    (mine,) = [d for d in result.report.detectors if d.status == "error"]
+    assert "name is its id" in (mine.message or "")
+    assert result.exit_code == 1
+    assert outcomes(read_report_json(result))["cost_outlier"] == "clear"
+
+
+@pytest.mark.parametrize(
+    ("file", "column"),
+    [("scoring/vfm.sql", "finding_no"), ("marts/agents.sql", "scores"), ("marts/runs.sql", "run_key"),
+     ("scoring/points.sql", "x_num"), ("sources/events.sql", "event_time")],
+)  # fmt: skip
+def test_an_override_that_lacks_a_column_is_named(tmp_path: Path, file: str, column: str) -> None:
+    two_agents(tmp_path, files={f"sql/{file}": "select 1 as a\n"})
+    with pytest.raises(ReportgenError) as caught:
+        build(tmp_path)
+    assert (caught.value.where, caught.value.exit_code) == (f"sql/{file}", 2)
+    assert f"'{column}'" in caught.value.what
+
+
+def test_enormous_token_counts_are_added_up(tmp_path: Path) -> None:
+    rows = [event(f"2026-05-02T10:{n % 60:02d}:00Z", "a", run_id=f"r{n % 50}", total_tokens=999_999_999_999)
+            for n in range(400)]  # fmt: skip
+    report = built(write_project(tmp_path, rows))
+    assert report["pipelines"][0]["cost"] == str(400 * 999_999_999_999)
+    # 8 events of each of 50 runs.
+    assert report["pipelines"][0]["mean_run_cost"] == str(8 * 999_999_999_999)
+
+
+@pytest.mark.parametrize("flags", [{"since": "2027-01-01"}, {"until": "2020-01-01"}, {"as_of": "2020-01-01"}])
+def test_a_period_that_holds_nothing_is_told_as_such(tmp_path: Path, flags: dict[str, Any]) -> None:
+    two_agents(tmp_path, feedback=[("2026-05-01", "docs", "w", "50/100", "-")])
+    result = build(tmp_path, **flags)
+    report = read_report_json(result)
+    assert sum(i["outside_period"] for i in report["inputs"]) == 21
+    assert "period-empty" in {n["code"] for n in report["notices"]}
+    text = result.recommendations.read_text("utf-8")
+    assert "outside the period" in text
+    assert "append one JSON object" not in text
+
+
+def test_part_of_a_period_is_counted_but_no_warning(tmp_path: Path) -> None:
+    report = built(two_agents(tmp_path), since="2026-05-01T10:10:00Z")
+    assert [i["outside_period"] for i in report["inputs"]] == [10]
+    assert "period-empty" not in {n["code"] for n in report["notices"]}
+
+
+def test_a_markdown_template_of_ones_own_needs_no_marker(tmp_path: Path) -> None:
+    two_agents(tmp_path, files={"templates/RECOMMENDATIONS.md.j2": "Mine alone\n"})
+    assert build(tmp_path).exit_code == 0
+    assert build(tmp_path).written == 0
+    text = (tmp_path / "RECOMMENDATIONS.md").read_text("utf-8")
+    assert text.startswith("<!-- reportgen:")
+    assert text.endswith("Mine alone\n")
+
+
+def test_a_ratio_below_one_saves_nothing_below_the_mean(tmp_path: Path) -> None:
+    two_agents(tmp_path, settings="[detectors.bottleneck_agent]\nmin_ratio = 0.5\n")
+    report = built(tmp_path)
+    found = {r["subject"]: r["saving"] for r in report["recommendations"]}
+    # 13 events of x and 7 of w: the mean is 10, and x's three above it cost $0.50 each.
+    assert found == {"w": "1.5", "x": "0"} or found == {"x": "1.5", "w": "0"}
+
+
+@pytest.mark.parametrize("value", ["3.0000000000000000000000001", "1e30", "nan", "inf", "-1"])
+def test_a_parameter_that_can_not_be_compared_exactly_is_refused(tmp_path: Path, value: str) -> None:
+    two_agents(tmp_path, settings=f"[detectors.cost_outlier]\nmin_ratio = {value}\n")
+    with pytest.raises(ReportgenError) as caught:
+        build(tmp_path)
+    assert caught.value.exit_code == 2
+
+
+def test_a_folder_where_the_warehouse_belongs(tmp_path: Path) -> None:
+    two_agents(tmp_path)
+    (tmp_path / ".reportgen" / "warehouse.duckdb").mkdir(parents=True)
+    with pytest.raises(ReportgenError, match="can't be replaced"):
+        build(tmp_path)
+    assert not (tmp_path / "site").exists()
+
+
+def test_csv_holds_nothing_that_reorders_or_hides_text(tmp_path: Path) -> None:
+    rows = [event(agent="abc\u202edcba"), event(agent="zero\u200bwidth"), event(agent="mark\ufeffed")]
+    result = build(write_project(tmp_path, rows))
+    for path in (result.site / "data").glob("*.csv"):
+        assert not set("\u202e\u200b\ufeff") & set(path.read_text("utf-8")), path
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [{"recommendations": "healing-log.jsonl"}, {"recommendations": "BUDGET.md"}, {"recommendations": "FEEDBACK.md"},
+     {"site": "sql"}, {"site": "templates"}],
+)  # fmt: skip
+def test_an_output_may_not_take_the_place_of_an_input_to_come(tmp_path: Path, flags: dict[str, str]) -> None:
+    two_agents(tmp_path)
+    places: dict[str, Any] = {name: tmp_path / place for name, place in flags.items()}
+    with pytest.raises(ReportgenError) as caught:
+        build(tmp_path, **places)
+    assert caught.value.exit_code == 2
+    assert not (tmp_path / next(iter(flags.values()))).exists()
+
+
+def test_a_template_that_calls_itself_is_named(tmp_path: Path) -> None:
+    two_agents(tmp_path, files={"templates/index.html": "{% macro a() %}{{ a() }}{% endmacro %}{{ a() }}"})
+    with pytest.raises(ReportgenError, match=r"index\.html"):
+        build(tmp_path)
+
+
+def test_a_project_has_macros_of_its_own(tmp_path: Path) -> None:
+    own = "create or replace macro plainly(amount) as 'about ' || amount;\n"
+    folder = write_project(tmp_path, [event(run_id=f"r{n}", cost_usd=9 if n == 0 else 1) for n in range(10)],
+                           files={"sql/macros.sql": own})  # fmt: skip
+    (found,) = [r for r in built(folder)["recommendations"] if r["detector"] == "cost_outlier"]
+    assert "about " in found["vfm_evidence"]["frequency"]
+    (folder / "sql" / "macros.sql").write_text("create macro broken(", encoding="utf-8")
+    with pytest.raises(ReportgenError, match=r"sql/macros\.sql"):
+        build(folder)
+
+
+def test_a_command_line_fault_is_never_exit_70(tmp_path: Path) -> None:
+    two_agents(tmp_path, files={"sql/detectors/my-detector.sql": DETECTOR})
+    done = subprocess.run(
+        [sys.executable, "-m", "reportgen", "build", str(tmp_path), "--json"], capture_output=True, check=False
+    )
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["exit_code"] == 1
