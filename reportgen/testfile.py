@@ -28,6 +28,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_block import table as find_table
 from markdown_it.rules_block.table import escapedSplit
 from markdown_it.token import Token
 
@@ -90,9 +92,9 @@ def read_test_file(path: Path, *, name: str) -> CaseFile:
 
 def parse_cases(text: str, name: str) -> tuple[Case, ...]:
     """Return the cases of a text. A problem before the first case is raised: it would be one of every case."""
-    tokens, lines = _parse(text)
+    tokens = _parse(text)
     starts = [i for i, token in enumerate(tokens) if _is_heading(token, "h2")]
-    common = _read_part(tokens[: starts[0] if starts else len(tokens)], lines, name)
+    common = _read_part(tokens[: starts[0] if starts else len(tokens)], name)
     if common.problem is not None:
         raise common.problem
     if common.expects is not None:
@@ -101,7 +103,7 @@ def parse_cases(text: str, name: str) -> tuple[Case, ...]:
     for start, end in zip(starts, [*starts, len(tokens)][1:], strict=True):
         line = _line(tokens[start])
         title = cell_text(tokens[start + 1].content)
-        part = _read_part(tokens[start + 3 : end], lines, name)
+        part = _read_part(tokens[start + 3 : end], name)
         problem = part.problem
         if problem is None and not title:
             problem = ReportgenError(f"{name}:{line}", "a case without a name", "Say in the heading what it shows.")
@@ -137,16 +139,16 @@ _NAMED = re.compile(r"Given\s+(`+)\s*(?P<code>[^`]+?)\s*\1|Given\s+(?P<word>\w+)
 _PAIR = re.compile(r"`?(?P<name>\w+)`?\s*=\s*(?P<value>\"[^\"]*\"|`[^`]*`|[^\s,;]*[^\s,;.]|)")
 
 
-def _read_part(tokens: Sequence[Token], lines: Sequence[str], name: str) -> _Part:
+def _read_part(tokens: Sequence[Token], name: str) -> _Part:
     part = _Part()
     try:
-        _fill(part, tokens, lines, name)
+        _fill(part, tokens, name)
     except ReportgenError as error:
         part.problem = error
     return part
 
 
-def _fill(part: _Part, tokens: Sequence[Token], lines: Sequence[str], name: str) -> None:
+def _fill(part: _Part, tokens: Sequence[Token], name: str) -> None:
     """Walk the blocks of a part: each label takes the table that follows it at once."""
 
     def wrong(line: int, what: str, next_step: str) -> ReportgenError:
@@ -155,11 +157,11 @@ def _fill(part: _Part, tokens: Sequence[Token], lines: Sequence[str], name: str)
     position = 0
     while position < len(tokens):
         token = tokens[position]
-        if token.level or token.type not in ("paragraph_open", "heading_open", "table_open"):
+        if token.level or token.type not in ("paragraph_open", "heading_open", "table"):
             position += 1
             continue
         line = _line(token)
-        if token.type == "table_open":
+        if token.type == "table":
             raise wrong(line, "a table that nothing says the meaning of", HOW_GIVEN)
         text = tokens[position + 1].content
         position += 3
@@ -170,7 +172,7 @@ def _fill(part: _Part, tokens: Sequence[Token], lines: Sequence[str], name: str)
         if text.startswith("|"):
             raise wrong(line, "looks like a row, but belongs to no table", "Remove the blank line above it, if any.")
         label = _LABEL.match(text)
-        follows = position < len(tokens) and tokens[position].type == "table_open" and not tokens[position].level
+        follows = position < len(tokens) and tokens[position].type == "table" and not tokens[position].level
         if not label:
             continue
         word = label.group(1).capitalize()
@@ -183,11 +185,8 @@ def _fill(part: _Part, tokens: Sequence[Token], lines: Sequence[str], name: str)
             continue  # Prose that happens to start so.
         if not follows:
             raise wrong(line, f"no table follows this {word}", "The table comes right after the line that says so.")
-        end = position
-        while tokens[end].type != "table_close":
-            end += 1
-        table = _read_table(tokens[position : end + 1], lines, wrong)
-        position = end + 1
+        table = _read_table(tokens[position], wrong)
+        position += 1
         if word == "Given":
             if named is None:
                 raise wrong(line, "Given what?", "Name the mart in back-ticks: Given `runs`:")
@@ -217,23 +216,19 @@ def _pairs(text: str, line: int, wrong: Callable[[int, str, str], ReportgenError
     return Table(line, tuple(pairs), (Line(line, tuple(pairs.values())),))
 
 
-def _read_table(
-    tokens: Sequence[Token], lines: Sequence[str], wrong: Callable[[int, str, str], ReportgenError]
-) -> Table:
-    rows: list[Line] = []
-    for token in tokens:
-        if token.type == "tr_open":
-            rows.append(Line(_line(token), ()))
-        elif token.type == "inline":
-            rows[-1] = Line(rows[-1].line, (*rows[-1].cells, cell_text(token.content)))
+def _read_table(token: Token, wrong: Callable[[int, str, str], ReportgenError]) -> Table:
+    start = _line(token)
+    rows = [
+        Line(start + place, tuple(map(cell_text, _split(text))))
+        for place, text in enumerate(token.meta["lines"])
+        if place != 1  # The line of dashes.
+    ]
     head, body = rows[0], rows[1:]
     for row in body:
-        # The parser cuts what is too much and fills up what is missing: in a test both would hide a mistake.
-        cells = len(_split(lines[row.line - 1]))
-        if cells != len(head.cells):
-            raise wrong(
-                row.line, f"{cells} cells under {len(head.cells)} columns", "An empty cell is null; | in text is \\|."
-            )
+        # A Markdown reader cuts what is too much and fills up what is missing: in a test both would hide a mistake.
+        if len(row.cells) != len(head.cells):
+            what = f"{len(row.cells)} cells under {len(head.cells)} columns"
+            raise wrong(row.line, what, "An empty cell is null; a | in text is written \\|")
     for place, column in enumerate(head.cells):
         if not column or column in head.cells[:place]:
             raise wrong(head.line, f"a second column '{column}'" if column else "a column without a name", "Name it.")
@@ -248,9 +243,32 @@ def _split(line: str) -> list[str]:
 # --- the Markdown parser --------------------------------------------------------------------------------------------
 
 
+def _whole_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Stand in for markdown-it's `table` rule: the same tables, each as one token that holds its lines."""
+    if not find_table(state, start, end, True):
+        return False
+    if silent:
+        return True
+    parent, state.parentType = state.parentType, "table"
+    enders = state.md.block.ruler.getRules("blockquote")
+    line = start + 2
+    while line < end and state.sCount[line] >= state.blkIndent and not state.is_code_block(line):
+        if state.isEmpty(line) or any(rule(state, line, end, True) for rule in enders):
+            break
+        line += 1
+    token = state.push("table", "", 0)
+    token.map = [start, line]
+    token.meta = {"lines": [state.src[state.bMarks[n] + state.tShift[n] : state.eMarks[n]] for n in range(start, line)]}
+    state.parentType = parent
+    state.line = line
+    return True
+
+
 @lru_cache(maxsize=1)
 def _blocks() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": True}).enable("table")
+    parser = MarkdownIt("commonmark", {"html": True}).enable("table")
+    parser.block.ruler.at("table", _whole_table, {"alt": ["paragraph", "reference"]})
+    return parser
 
 
 @lru_cache(maxsize=1)
@@ -259,12 +277,12 @@ def _inline() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False})
 
 
-def _parse(text: str) -> tuple[list[Token], list[str]]:
+def _parse(text: str) -> list[Token]:
     text = re.sub(r"\r\n?", "\n", text).replace("\x00", "\ufffd")
     tokens: list[Token] = []
     parser = _blocks()
     parser.block.parse(text, parser, {}, tokens)
-    return tokens, text.split("\n")
+    return tokens
 
 
 def _is_heading(token: Token, tag: str) -> bool:

@@ -6,9 +6,11 @@ Detectors are found by their files, so one that is added is held to it from then
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from detector_bench import HIT, project_with
 from sql_mutants import Mutant, mutants
 
 from reportgen import detectortest
@@ -59,3 +61,44 @@ def test_every_mutant_turns_a_case_red(path: Path, bench: detectortest.Bench) ->
     lines = [f"{file.name}:{one.line}: {one.change}   in   {one.text}" for one in left]
     assert not left, f"{len(left)} of {len(made)} changes that no case notices:\n" + "\n".join(lines)
     assert not stale, f"noticed, so not equivalent: {stale}"
+
+
+def test_what_is_changed() -> None:
+    text = """/*---
+title = "a >= b and c"
+[params.share]
+default = 0.10
+[params.name]
+default = "x"
+---*/
+select a, '>=', row_number() over (partition by b order by c desc nulls last, lower(d), e asc rows between 1 and 2) -- <
+from t where (a >= 1 and b <> 2) or c is not null and d between 1 and 3 and not exists (select 1)
+order by a, b desc
+"""
+    front = {"params": {"share": {"default": Decimal("0.10")}, "name": {"default": "x"}}}
+    file = SqlFile("d", Path("d.sql"), "d.sql", "built-in", front, text)
+    made = list(mutants(file))
+    assert [(one.line, one.change) for one in made] == [
+        (8, "c desc -> asc"), (8, "lower(d) (asc) -> desc"), (8, "e asc -> desc"),
+        (9, "(a >= 1 -> >"), (9, "(a >= 1 -> <"), (9, "1 and b -> or"), (9, "b <> 2 -> ="), (9, "2) or c -> and"),
+        (9, "c is not null -> is null"), (9, "null and d -> or"), (9, "d between -> not between"),
+        (9, "3 and not -> or"), (9, "and not exists -> exists"),
+        (10, "a (asc) -> desc"), (10, "b desc -> asc"),
+        (3, "default of share: 0.10 -> 0.11"), (3, "default of share: 0.10 -> 0.09"), (5, "default of name: x -> xx"),
+    ]  # fmt: skip
+    assert made[0].file.text == text.replace("c desc nulls", "c asc nulls")
+    assert made[1].file.text == text.replace("lower(d),", "lower(d) desc,")
+    assert made[4].file.text == text.replace("(a >= 1", "(a < 1")
+    assert made[13].file.text == text.replace("order by a, b", "order by a desc, b")
+    assert made[-2].file.front["params"]["share"]["default"] == Decimal("0.09")
+
+
+def test_a_change_that_no_case_shows_is_found(tmp_path: Path) -> None:
+    # Nobody has exactly five events, so nothing tells `>` from `>=`; the others differ in one fact each.
+    project = project_with(tmp_path, HIT.replace("| docs | bob | 5 |", "| docs | bob | 4 |"))
+    with detectortest.Bench(project) as own:
+        file = own.detectors["busy"]
+        left = survivors(own, file, list(mutants(file)))
+    assert [one.change for one in left] == [
+        "events > p.more_than -> >=", "pipeline asc -> desc", "agent asc -> desc", "default of more_than: 5 -> 4",
+    ]  # fmt: skip

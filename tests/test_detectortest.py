@@ -289,3 +289,11 @@ def test_kinds_of_cases(tmp_path: Path) -> None:
     path.write_text("no case")
     with pytest.raises(ReportgenError, match=r"busy\.test\.md: holds no case"):
         detectortest.case_kinds(path, name="busy.test.md")
+
+
+def test_marts_that_can_not_be_built_are_told_of(tmp_path: Path) -> None:
+    project = project_with(tmp_path, HIT)
+    (project / "sql" / "marts").mkdir()
+    (project / "sql" / "marts" / "odd.sql").write_text("select *\nfrom nowhere\n", encoding="utf-8")
+    with pytest.raises(ReportgenError, match=r"sql/marts/odd\.sql:2: .*nowhere"):
+        detectortest.run_tests(project)
