@@ -96,6 +96,13 @@ def test_a_ratio_below_one_saves_nothing_below_the_mean(tmp_path: Path) -> None:
     assert found == {"w": "1.5", "x": "0"} or found == {"x": "1.5", "w": "0"}
 
 
+def test_a_ratio_below_one_saves_nothing_in_a_run_below_the_mean(tmp_path: Path) -> None:
+    rows = [event(run_id="r1", cost_usd=3), event(run_id="r2", cost_usd=1)]
+    report = built(write_project(tmp_path, rows, settings="[detectors.cost_outlier]\nmin_ratio = 0.1\n"))
+    found = {r["subject"]: r["saving"] for r in report["recommendations"] if r["detector"] == "cost_outlier"}
+    assert found == {"r1": "1", "r2": "0"}
+
+
 @pytest.mark.parametrize("value", ["3.0000000000000000000000001", "1e30", "nan", "inf", "-1"])
 def test_a_parameter_that_can_not_be_compared_exactly_is_refused(tmp_path: Path, value: str) -> None:
     two_agents(tmp_path, settings=f"[detectors.cost_outlier]\nmin_ratio = {value}\n")
