@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
 from reportgen.errors import ReportgenError
 
 
+@lru_cache(maxsize=1)
 def plotly_js() -> bytes:
     """Return plotly.min.js of the installed plotly, without importing plotly (which takes a quarter of a second).
 

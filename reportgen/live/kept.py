@@ -27,10 +27,13 @@ Versions = dict[str, int]
 
 @dataclass(frozen=True, slots=True)
 class _Reads:
-    """The tables that a SELECT names, and which of these names its own CTEs have (the table may be meant, too)."""
+    """The tables that a SELECT names, which of these names its own CTEs have (the table may be meant, too), and the
+    functions that it calls.
+    """
 
     tables: frozenset[str]
     own: frozenset[str]
+    calls: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -52,15 +55,24 @@ class KeptWarehouse(Warehouse):
         self._versions: Versions = {}
         self._made: dict[str, tuple[str, Versions | None]] = {}
         self._filled: dict[str, tuple[Any, ...]] = {}
-        self._script = ""
+        self._scripts: list[str] = []
+        self._opaque: frozenset[str] = frozenset()
         self._last, self._now = _Round(), _Round()
 
-    def begin(self, tables: Iterable[str]) -> None:
-        """Begin a build in which files named `tables` become tables; what other files once became is dropped."""
+    def begin(self, tables: Iterable[str], detectors: Iterable[str]) -> None:
+        """Begin a build in which files named `tables` become tables, and `detectors` have a view of their parameters.
+
+        What other files once became is dropped.
+        """
         self._last, self._now = self._now, _Round()
         wanted = {name.lower() for name in tables}
         for name in [name for name in self._made if name not in wanted]:
             self._drop(name)
+        views = {f"params.{name}".lower() for name in (*detectors, "report")}
+        for name in [name for name in self._filled if name.startswith("params.") and name not in views]:
+            self._con.execute(f'drop view if exists params."{name.removeprefix("params.")}"')
+            del self._filled[name]
+            self._changed(name)
 
     def save(self, target: Path) -> None:
         """Put a copy of the warehouse at `target`, whole: what a build would have left there."""
@@ -69,6 +81,10 @@ class KeptWarehouse(Warehouse):
         fresh = target.with_name(target.name + ".new")
         shutil.copyfile(self._file, fresh)
         fresh.replace(target)
+
+    def is_there(self) -> bool:
+        """Say whether the file is still in its place: the work folder may be deleted at any time."""
+        return self._file.is_file()
 
     def interrupt(self) -> None:
         """Stop the statement that runs, if any; may be called from any thread."""
@@ -83,13 +99,15 @@ class KeptWarehouse(Warehouse):
             self._changed(f"raw.{name}")
 
     def run_script(self, text: str) -> None:
-        """Run our own statements (macros); with another text, everything that may use them is made anew."""
-        if text != self._script:
-            super().run_script(text)
-            self._script = text
-            self._last, self._now = _Round(), _Round()
-            for name in list(self._made):
-                self._drop(name)
+        """Run macros, once: with other macros, a new warehouse is needed."""
+        if text in self._scripts:
+            return
+        super().run_script(text)
+        self._scripts.append(text)
+        found = super().query("select function_name, macro_definition from duckdb_functions() where not internal").rows
+        # A macro with a subquery reads tables that the statement does not name; so may one that calls such a macro.
+        if any("select" in str(definition).lower() for _, definition in found):
+            self._opaque = frozenset(str(name).lower() for name, _ in found)
 
     def create_tables(self, files: Sequence[SqlFile]) -> None:
         """Make those tables anew whose text changed, or that read what changed."""
@@ -175,6 +193,8 @@ class KeptWarehouse(Warehouse):
         # A name that is neither ours nor the statement's own is a catalogue of DuckDB's, or a mistake.
         if found is None or not all(name in self._versions for name in found.tables - found.own):
             return None
+        if not found.calls.isdisjoint(self._opaque):
+            return None
         return found.tables
 
 
@@ -194,16 +214,18 @@ def _find_reads(told: str) -> _Reads | None:
         return node
 
     json.loads(told, object_hook=see)
-    tables, own = set(), set()
+    tables, own, calls = set(), set(), set()
     for node in nodes:
         kind = node.get("type")
         if kind == "SHOW_REF" or node.get("catalog_name"):
             return None
         if kind == "TABLE_FUNCTION" and str(node["function"]["function_name"]).lower() not in _STEADY:
             return None
+        if "function_name" in node:
+            calls.add(str(node["function_name"]).lower())
         if kind == "BASE_TABLE":
             schema, name = str(node.get("schema_name") or "main").lower(), str(node["table_name"]).lower()
             tables.add(name if schema == "main" else f"{schema}.{name}")
         elif "key" in node and "value" in node:
             own.add(str(node["key"]).lower())
-    return _Reads(frozenset(tables), frozenset(own))
+    return _Reads(frozenset(tables), frozenset(own), frozenset(calls))
