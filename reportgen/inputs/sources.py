@@ -52,6 +52,11 @@ class Inputs:
     notices: tuple[Notice, ...]
 
 
+def default_places() -> list[str]:
+    """Return every path, relative to the project, at which an input is found that no setting names."""
+    return [place + packed for places in _PLACES.values() for place in places for packed in _PACKED]
+
+
 def shown_name(source: Source, *, redacted: bool = True) -> str:
     """Return the source's name as it may be shown."""
     return redact(source.name) if redacted else source.name
