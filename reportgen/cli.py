@@ -10,12 +10,13 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 from click.shell_completion import get_completion_class
 
 from reportgen.cli_help import BUILD_EXAMPLES, GROUP_EXAMPLES, INSTALL, OPTIMIZER_EXAMPLES
+from reportgen.cli_options import HELP, build_options, given_flags
 from reportgen.errors import ExitCode, ReportgenError
 from reportgen.redact import redact
 from reportgen.summary import Line, Tone, as_object, clean, clean_lines, complaints, error_object, summary
@@ -37,11 +38,8 @@ _STYLES: dict[Tone, dict[str, Any]] = {
     "bad": {"fg": "red", "bold": True},
     "faint": {"dim": True},
 }
-HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 #: Failures of the file system that a person can mend; any other OSError is a fault.
 _MENDABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE})
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 def run(args: Sequence[str], prog: str = "reportgen") -> int:
@@ -98,36 +96,6 @@ def cli() -> None:
     reportgen reads cost events, reviewers' feedback and the healing log, ranks what it finds, and writes
     RECOMMENDATIONS.md and a web site. It never changes a pipeline: people decide.
     """
-
-
-def build_options(command: F) -> F:
-    """Add the flags of `build` to a command."""
-    path = click.Path()
-    options = [
-        click.option("--pipeline", metavar="NAME", help="Show this pipeline only; its numbers stay the same."),
-        click.option("--since", metavar="DATE", help="Look at nothing before this date or time (UTC)."),
-        click.option("--until", metavar="DATE", help="Look at nothing after it; a date means its whole day."),
-        click.option("--window", metavar="TIME", help="Look at the last 30d (or 12h, 90m) only."),
-        click.option("--as-of", metavar="DATE", help="Report as if it were then: nothing later is seen."),
-        click.option("--events", type=path, multiple=True, help="Cost events: a file or a quoted glob. Repeatable."),
-        click.option("--feedback", type=path, multiple=True, help="Feedback: a file or a quoted glob. Repeatable."),
-        click.option("--healing-log", type=path, help="The log that `reportgen heal` wrote."),
-        click.option("--budget", type=path, help="Limits to hold the spending against."),
-        click.option("--site", type=path, help="Folder of the web pages.  [default: site]"),
-        click.option("--recommendations", type=path, help="Markdown file.  [default: RECOMMENDATIONS.md]"),
-        click.option("--config", "settings_file", type=path, help="Settings.  [default: reportgen.toml, if there]"),
-        click.option("--strict", is_flag=True, help="Exit 1 where a line of an input was rejected."),
-        click.option("--fail-on", type=click.IntRange(0, 100), metavar="SCORE", help="Exit 4 from this total on."),
-        click.option("--adopt", is_flag=True, help="Overwrite outputs that reportgen did not write."),
-        click.option("--no-redact", is_flag=True, help="Leave keys, e-mail addresses and homes in the report."),
-        click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the summary."),
-        click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors (and the object of --json)."),
-        click.option("--verbose", "-v", is_flag=True, help="Print every warning, and tracebacks of faults."),
-        click.option("--no-color", is_flag=True, help="No colours (also: NO_COLOR). None without a terminal."),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
 
 
 @cli.command(epilog=BUILD_EXAMPLES, short_help="Read logs, write RECOMMENDATIONS.md and the site.")
@@ -233,10 +201,7 @@ def _build(
         ctx.color = False
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose exclude each other.", ctx)
-    # A score of 0 is given; a flag that is off is not.
-    given = {name: value for name, value in flags.items() if value is not None and value is not False and value != ()}
-    if no_redact:
-        given["redact"] = False
+    given = given_flags(no_redact, flags)
     try:
         from reportgen import building
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reportgen.cli import HELP, print_json, print_lines, print_text, tell
+from reportgen.cli import print_json, print_lines, print_text, tell
+from reportgen.cli_options import HELP, given_flags, report_options
 from reportgen.errors import ExitCode, ReportgenError
 from reportgen.summary import Line, Tone, clean, clean_lines
 
@@ -278,10 +279,42 @@ def _read_stdin() -> str:
 # --- serve ----------------------------------------------------------------------------------------------------------
 
 
+@click.command("serve", context_settings=HELP, short_help="Show the report, and every change as it is saved.")
+@click.argument("project_dir", default=".", type=click.Path(file_okay=False))
+@click.option("--port", default=8000, type=int, metavar="N", help="Port on 127.0.0.1; 0: any free.  [default: 8000]")
+@report_options
+@click.pass_context
+def serve(
+    ctx: click.Context,
+    /,
+    project_dir: str,
+    port: int,
+    settings_file: str | None,
+    no_redact: bool,
+    **flags: Any,  # noqa: ANN401 - named as the fields of Settings
+) -> None:
+    """Build a project's report, serve it to this machine only, and build anew what a saved file changes.
+
+    SQL, tests, templates, settings and inputs are watched; open pages follow by themselves. An error stands in the
+    page, with its line marked, beside the last content that was good. Ctrl-C stops.
+
+    \b
+    Examples:
+      reportgen serve
+      reportgen serve demo --port 8080
+    """
+    from reportgen import serving
+
+    given = given_flags(no_redact, flags)
+    code = serving.serve(project_dir, port=port, settings_file=settings_file, flags=given, on_message=tell)
+    ctx.exit(code)
+
+
 COMMANDS: dict[str, click.Command] = {
     "check": check,
     "detectors": detectors,
     "new": new,
     "query": query,
+    "serve": serve,
     "test": test,
 }

@@ -301,7 +301,7 @@ def test_query_in_its_forms(
 
 def test_every_command_is_in_the_help_and_has_its_own(capsys: pytest.CaptureFixture[str]) -> None:
     out = said(capsys, "--help")[1]
-    for name in ("check", "detectors", "new", "query", "test"):
+    for name in ("check", "detectors", "new", "query", "serve", "test"):
         assert f"\n  {name} " in out
         code, text, _ = said(capsys, name, "--help")
         assert (code, f"Usage: reportgen {name}" in text) == (0, True)
