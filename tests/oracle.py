@@ -272,8 +272,8 @@ class Detections:
     def _project_loop(self, everywhere: Sequence[tuple[Pipeline, Row]]) -> Finding:
         holders = list(dict.fromkeys(p for p, _ in everywhere))
         saving: Fraction | None = None
-        # "An unknown cost adds 0": so does a pipeline without events, where its measure is that of the others.
-        if len({p.measure for p in holders}) == 1:
+        # "An unknown cost adds 0": a pipeline without events has no cost, so its measure keeps nothing from adding up.
+        if len({p.measure for p in holders if p.events}) == 1:
             saving = self._loop_savings({(p, r.agent) for p, r in everywhere if r.agent is not None})
         rows = [row for p in self.pipelines for row in p.rows]
         return self._loop(
