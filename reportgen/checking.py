@@ -69,18 +69,19 @@ class Check:
         files = {folder: find_sql_files(folder, built_in, self._own) for folder in FOLDERS}
         self._strays()
         clashing = self._clashes(files)
+        looked_at = self._looked_at(files, built_in)
         with Warehouse() as store:
             store.load_raw({}, None)
             store.lock()
             store.run_script((built_in / "macros.sql").read_text(encoding="utf-8"))
-            self._read_trees(store, files)
+            self._read_trees(store, looked_at)
             usable = {
-                folder: [f for f in files[folder] if self._read(folder, f) and f.name not in clashing]
+                folder: [f for f in looked_at[folder] if self._read(folder, f) and f.name not in clashing]
                 for folder in FOLDERS
             }
             self._tables(store, "sources", usable["sources"])
             self._tables(store, "marts", usable["marts"])
-            self._parameters(store, usable["detectors"])
+            self._parameters(store, [f for f in files["detectors"] if f.broken is None and f.name not in clashing])
             for file in usable["detectors"]:
                 self._detector(store, file)
             store.fill("findings", FINDINGS, [])
@@ -88,6 +89,16 @@ class Check:
             for file in usable["charts"]:
                 self._chart(store, file)
         return sorted(self._problems, key=lambda p: (p.path, p.line, p.column, p.severity, p.what))
+
+    def _looked_at(self, files: Mapping[str, Sequence[SqlFile]], built_in: Path) -> dict[str, list[SqlFile]]:
+        """Return the files to bind. What a project leaves as it came was bound when reportgen was made."""
+        own = [(folder, file) for folder in FOLDERS for file in files[folder] if file.origin == "project"]
+        replaces = any((built_in / folder / file.path.name).exists() for folder, file in own)
+        kept = () if self._project is None or replaces else ("detectors", "charts")
+        return {
+            folder: [file for file in files[folder] if folder not in kept or file.origin == "project"]
+            for folder in FOLDERS
+        }
 
     # --- what goes before the SQL -----------------------------------------------------------------------------------
 

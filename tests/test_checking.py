@@ -332,8 +332,8 @@ def test_fifty_detectors_take_under_a_second(tmp_path: Path) -> None:
     check(None)  # What Python and DuckDB load once.
     started = time.process_time()
     assert check(tmp_path) == []
-    # Processor time: what else the machine does is not its fault. Measured alone: see docs/development.md.
-    assert time.process_time() - started < 2.5
+    # Processor time, twice what it may take: what else the machine does is not its fault.
+    assert time.process_time() - started < 2
 
 
 def test_nothing_of_the_project_but_its_sql_is_read(tmp_path: Path) -> None:
