@@ -64,8 +64,11 @@ class Pipeline:
 
     def known(self, events: Iterable[Event]) -> bool:
         """Say whether the cost of any of these events is known in the measure: unknown is not 0."""
-        value = {"usd": lambda e: e.cost, "tokens": lambda e: e.tokens, "events": lambda e: 1}[self.measure]
-        return any(value(event) is not None for event in events)
+        if self.measure == "usd":
+            return any(event.cost is not None for event in events)
+        if self.measure == "tokens":
+            return any(event.tokens is not None for event in events)
+        return any(True for _ in events)
 
     @property
     def total(self) -> Fraction | None:

@@ -204,7 +204,8 @@ class Kitchen:
         plan = rng.choice(("none", "agent", "agents", "pipeline", "unnamed", "project", "project", "random"))
         targets: list[tuple[str, int | None]] = []
         if plan == "agent":
-            targets = [(places[0], self.agents[0])] * rng.choice((2, 3, 4)) + [(places[0], self.agents[1])]
+            targets = [(places[0], self.agents[0]) for _ in range(rng.choice((2, 3, 4)))]
+            targets += [(places[0], self.agents[1])]
         elif plan == "agents":
             targets = [(places[-1], agent) for agent in self.agents[:2] for _ in range(3)]
         elif plan == "pipeline":
