@@ -135,7 +135,7 @@ def _run_one(
         _check_pipelines(detector.file, findings, pipelines)
     except SqlError as failure:
         where = f"{detector.file.name}:{failure.line}" if failure.line else detector.file.name
-        message = f"{failure.message} {failure.hint}" if failure.hint else failure.message
+        message = f"{failure.message}. {failure.hint}" if failure.hint else failure.message
         return Outcome(detector=detector, status="error", message=message, where=where, checked="nothing")
     except ReportgenError as error:
         return Outcome(detector=detector, status="error", message=error.what, where=error.where, checked="nothing")

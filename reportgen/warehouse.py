@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from reportgen.errors import ReportgenError
 from reportgen.sqlerror import SqlError as SqlError
 from reportgen.sqlerror import failure, first_line
 from reportgen.sqlfile import SqlFile
+from reportgen.sqltext import literal, quoted
 
 Row = tuple[Any, ...]
 
@@ -122,6 +124,8 @@ class Warehouse:
         if self._new is not None:
             for leftover in (self._new, self._new.with_name(self._new.name + ".wal")):
                 leftover.unlink(missing_ok=True)
+            # What a build that was killed had put aside because it did not fit into memory.
+            shutil.rmtree(self._new.with_name(self._new.name + ".tmp"), ignore_errors=True)
 
     def keep(self) -> None:
         """Close the warehouse and put it in its place, whole."""
@@ -250,13 +254,13 @@ class Warehouse:
 
     def _comment(self, file: SqlFile) -> None:
         doc = str(file.front.get("doc") or file.front.get("title") or "").strip()
-        said = [f"comment on table {file.id} is {_quoted(doc)}"] if doc else []
+        said = [f"comment on table {file.id} is {quoted(doc)}"] if doc else []
         existing = set(self.columns(file.id))
         for column, text in file.front.get("columns", {}).items():
             if column not in existing:
                 what = f"[columns] names '{column}', which the SELECT does not give"
                 raise file.problem(what, key=("columns", column))
-            said.append(f"comment on column {file.id}.{column} is {_quoted(str(text))}")
+            said.append(f"comment on column {file.id}.{column} is {quoted(str(text))}")
         if said:
             self._con.execute("; ".join(said))
 
@@ -272,7 +276,7 @@ class Warehouse:
     def create_view(self, schema: str, name: str, values: Mapping[str, Decimal | int | str | bool]) -> None:
         """Create a one-row view of constants: how parameters reach the SQL as data."""
         self._con.execute(f"create schema if not exists {schema}")
-        columns = ", ".join(f"{_literal(value)} as {key}" for key, value in values.items()) or "true as none"
+        columns = ", ".join(f"{literal(value)} as {key}" for key, value in values.items()) or "true as none"
         self._con.execute(f"create or replace view {schema}.{name} as select {columns}")
 
     def fill(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> None:
@@ -372,26 +376,6 @@ class Warehouse:
 def _has_timezone(con: duckdb.DuckDBPyConnection) -> bool:
     found = con.execute("select count(*) from duckdb_settings() where lower(name) = 'timezone'").fetchone()
     return bool(found and found[0])
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _literal(value: Decimal | int | str | bool) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, Decimal):
-        return f"cast('{value:f}' as decimal({_width(value)}))"
-    if isinstance(value, int):
-        return str(value)
-    return _quoted(value)
-
-
-def _width(value: Decimal) -> str:
-    _, digits, exponent = value.as_tuple()
-    scale = max(-int(exponent), 0)
-    return f"{max(len(digits) + max(int(exponent), 0), scale + 1)}, {scale}"
 
 
 def _not_opened(path: Path | None, error: duckdb.Error) -> ReportgenError:

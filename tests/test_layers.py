@@ -23,7 +23,7 @@ LEVELS = [
     {"chartfiles", "wording", "quality", "detectortest"},
     {"detectors"},
     {"warehouse", "detectorfile", "testfile", "testcells", "testresults"},
-    {"sqlfile", "sqlerror", "sqltree", "healing", "healing_cli"},
+    {"sqlfile", "sqlerror", "sqltext", "sqltree", "healing", "healing_cli"},
     {"settings", "healing_journal"},
     {"settings_file", "settings_values", "settings_table", "tomlfile", "healing_policy"},
     {"names", "identity"},
