@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from reportgen.chartfiles import chart_problems, chart_roles
-from reportgen.detectorfile import SLOT, front_problems
+from reportgen.detectorfile import SLOT, fits, front_problems, is_number
 from reportgen.errors import ReportgenError
 from reportgen.sqlfile import SqlFile, key_problems, near
 from reportgen.sqltree import Tree
@@ -92,7 +92,7 @@ def defaults(file: SqlFile) -> Mapping[str, Decimal | int | str | bool]:
     for name, entry in declared.items() if isinstance(declared, Mapping) else ():
         value = entry.get("default", 0) if isinstance(entry, Mapping) else 0
         if re.fullmatch(r"[a-z_][a-z0-9_]*", name) and isinstance(value, Decimal | int | str | bool):
-            found[name] = value if not isinstance(value, Decimal) or value.is_finite() else 0
+            found[name] = value if not is_number(value) or fits(Decimal(value)) else 0
     return found
 
 

@@ -190,8 +190,9 @@ def _parameter_problems(file: SqlFile) -> Iterator[ReportgenError]:
             continue
         if "default" not in entry:
             yield file.problem(f"parameter '{name}' needs a default", "Add default = … under it.", at)
-        elif isinstance(entry["default"], Decimal) and not entry["default"].is_finite():
-            yield file.problem(f"parameter '{name}' must be a finite number", "", (*at, "default"))
+        elif is_number(entry["default"]) and not fits(Decimal(entry["default"])):
+            what = f"parameter '{name}' must be from 0 to below 1e12, with at most 6 decimals"
+            yield file.problem(what, "Mend the value.", (*at, "default"))
 
 
 def _parameters(
@@ -210,15 +211,13 @@ def _parameters(
     for name, entry in declared.items():
         default = entry["default"]
         value = given.get(name, default)
-        numeric = isinstance(default, int | Decimal) and not isinstance(default, bool)
-        if numeric != (isinstance(value, int | Decimal) and not isinstance(value, bool)) or (
-            not numeric and type(value) is not type(default)
-        ):
+        numeric = is_number(default)
+        if numeric != is_number(value) or (not numeric and type(value) is not type(default)):
             raise ReportgenError(
                 place, f"'{name}' in [detectors.{file.id}] must be of the kind of its default, {_plain(default)}",
                 "See the detector's file.",
             )  # fmt: skip
-        if numeric and not _fits(Decimal(value)):
+        if numeric and not fits(Decimal(value)):
             raise ReportgenError(
                 place, f"'{name}' in [detectors.{file.id}] must be from 0 to below 1e12, with at most 6 decimals",
                 "Mend the value.",
@@ -231,7 +230,12 @@ def _parameters(
     return tuple(shown), values
 
 
-def _fits(value: Decimal) -> bool:
+def is_number(value: object) -> bool:
+    """Say whether a value of TOML is a number; a truth value is none."""
+    return isinstance(value, int | Decimal) and not isinstance(value, bool)
+
+
+def fits(value: Decimal) -> bool:
     """Say whether a parameter can be multiplied with any amount without losing a digit."""
     return value.is_finite() and 0 <= value < 10**12 and value == round(value, 6)
 
