@@ -115,7 +115,7 @@ select
     1 as affected_runs,
     f.total_runs,
     -- With a ratio below 1 a run below the mean is reported too; it saves nothing.
-    greatest(f.cost - prorate(f.run_cost, 1, f.total_runs), 0) as saving,
+    prorate(greatest(f.cost * f.total_runs - f.run_cost, 0), 1, f.total_runs) as saving,
     f.pipeline_cost as saving_of,
     b.cost_basis as saving_basis,
     about(pico(f.cost) * f.total_runs, pico(f.run_cost)) as ratio,
