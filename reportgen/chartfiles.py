@@ -76,7 +76,7 @@ def read_charts(
             raise_first(chart_problems(file))
             warehouse.check_one_select(file)
             result = warehouse.query(file.text, bounded=True)
-            charts.extend(_split(file, result, page_key))
+            charts.extend(_split(warehouse, file, result, page_key))
         except SqlError as failure:
             where = f"{file.name}:{failure.line}" if failure.line else file.name
             failed.append(ChartFailed(file, failure.message, where))
@@ -85,16 +85,30 @@ def read_charts(
     return charts, failed
 
 
-def _split(file: SqlFile, result: Result, page_key: Callable[[str, tuple[str, ...]], str | None]) -> list[Chart]:
-    front = file.front
-    page = str(front["page"])
-    key_columns = _KEYS.get(page, ())
+def _split(
+    warehouse: Warehouse, file: SqlFile, result: Result, page_key: Callable[[str, tuple[str, ...]], str | None]
+) -> list[Chart]:
+    page = str(file.front["page"])
     for role, name in chart_roles(file):
         if name not in result.columns:
             raise file.problem(f"the SELECT gives no column '{name}'{near(name, result.columns)}", key=role)
+    columns = [result.columns.index(name) for name in _KEYS.get(page, ())]
+    values = warehouse.derived(
+        result, ("keys", page), lambda: [tuple(str(row[place]) for place in columns) for row in result.rows]
+    )
+    keys = {one: page_key(page, one) for one in dict.fromkeys(values)}
+    return warehouse.derived(
+        result,
+        ("charts", file.name, file.text, *keys.items()),
+        lambda: _charts(file, result, [keys[v] for v in values]),
+    )
+
+
+def _charts(file: SqlFile, result: Result, keys: Sequence[str | None]) -> list[Chart]:
+    """Return the charts of a file: its rows by the page's key (None: no such page) and by facet."""
+    front = file.front
     places: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in result.dicts():
-        key = page_key(page, tuple(str(row[name]) for name in key_columns))
+    for key, row in zip(keys, result.dicts(), strict=True):
         if key is None:
             continue
         facet = as_text(row[str(front["facet"])]) or "" if "facet" in front else ""

@@ -11,12 +11,12 @@ import contextlib
 import json
 import shutil
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 
@@ -27,6 +27,7 @@ from reportgen.sqlfile import SqlFile
 from reportgen.sqltext import literal, quoted
 
 Row = tuple[Any, ...]
+T = TypeVar("T")
 
 #: What the input rooms hand over; see the readers for what each column means. Money is DECIMAL, times are UTC.
 RAW_TABLES: dict[str, str] = {
@@ -284,6 +285,10 @@ class Warehouse:
         self._con.execute(f"create or replace table {table} ({columns})")
         self._insert(table, rows)
 
+    def create_empty(self, table: str, columns: str) -> None:
+        """Create a table without rows. Raises SqlError where no table can have such columns."""
+        self._run("", f"create or replace table {table} ({columns})")
+
     def lock(self) -> None:
         """Close the way to files, extensions and settings for everything that runs from here on."""
         self._con.execute("set enable_external_access = false")
@@ -313,6 +318,10 @@ class Warehouse:
         an error.
         """
         return self._run("", text, parameters, seconds=self.limits.seconds if bounded else None, most=most)
+
+    def derived(self, result: Result, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what `make` makes of a result; `key` names it. A warehouse that keeps results may keep that, too."""
+        return make()
 
     def first_rows(self, text: str, rows: int) -> Result:
         """Run one query and fetch no more than its first `rows` rows. Raises SqlError."""

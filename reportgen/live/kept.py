@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 
 from reportgen.sqlfile import SqlFile
 from reportgen.sqltree import read_tree
-from reportgen.warehouse import RAW_TABLES, Limits, Result, Warehouse
+from reportgen.warehouse import RAW_TABLES, Limits, Result, T, Warehouse
 
 #: Table functions that give the same rows each time, and read no table.
 _STEADY = frozenset({"range", "generate_series", "unnest"})
@@ -42,6 +42,7 @@ class _Round:
 
     reads: dict[str, _Reads | None] = field(default_factory=dict)
     answers: dict[tuple[Any, ...], tuple[Versions, Result]] = field(default_factory=dict)
+    derived: dict[tuple[int, Hashable], tuple[Result, Any]] = field(default_factory=dict)
     orders: dict[tuple[Any, ...], list[SqlFile]] = field(default_factory=dict)
     single: set[str] = field(default_factory=set)
 
@@ -51,6 +52,8 @@ class KeptWarehouse(Warehouse):
 
     def __init__(self, path: Path, *, limits: Limits | None = None) -> None:
         super().__init__(path, limits=limits)
+        # What is asked again after an edit is small: planning it in one thread takes less than sharing it out.
+        self._con.execute("set threads = 1")
         self._file = path.with_name(path.name + ".new")
         self._versions: Versions = {}
         self._made: dict[str, tuple[str, Versions | None]] = {}
@@ -58,6 +61,15 @@ class KeptWarehouse(Warehouse):
         self._scripts: list[str] = []
         self._opaque: frozenset[str] = frozenset()
         self._last, self._now = _Round(), _Round()
+
+    def derived(self, result: Result, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what was made of the very same result before, where it was."""
+        place = (id(result), key)
+        # The result is kept with it: no other one can have its id.
+        known = self._now.derived.get(place) or self._last.derived.get(place) or (result, make())
+        self._now.derived[place] = known
+        made: T = known[1]
+        return made
 
     def begin(self, tables: Iterable[str], detectors: Iterable[str]) -> None:
         """Begin a build in which files named `tables` become tables, and `detectors` have a view of their parameters.
