@@ -83,6 +83,8 @@ class Preview:
         self._teller = Teller(self._project)
         self._stop = threading.Event()
         self._steps = Steps(self._stop, tell=tell, on_busy=lambda busy: board.show(busy=busy), clock=clock)
+        #: What was saved while it was read, too often to wait for.
+        self._missed: list[str] = []
         self._shown: tuple[Any, ...] | None = None
         #: Files that have an error in what is shown: an error there is no reason to hold newer content back.
         self._broken: frozenset[str] = frozenset()
@@ -123,7 +125,7 @@ class Preview:
                 # A log that is being written: wait for a pause, but not for ever.
                 latest = latest if due < math.inf else self._clock() + self._pace.patience
                 due = max(min(self._clock() + self._pace.settle, latest), self._steps.rest_until)
-            if changed := sources.changes():
+            if changed := sorted({*self._missed, *sources.changes()}):
                 self._round(sources, inputs, changed)
             elif self._clock() >= due:
                 due = math.inf
@@ -135,70 +137,83 @@ class Preview:
     def _round(self, sources: Watcher, inputs: Watcher, changed: Sequence[str]) -> None:
         """Bring the board up to date with the files."""
         started = self._clock()
-        self._note_tests(changed)
-        error = self._attempt(sources, inputs)
-        # A file may be half written while it is read: what was saved since then decides.
+        names = ", ".join(sorted({Path(path).name for path in changed})[:3]) or "the inputs"
+        self._missed = list(changed)
         for _ in range(_AGAIN):
-            if error is None or self._stop.is_set() or not (more := sources.changes()):
+            self._note_tests(self._missed)
+            show = self._attempt(sources, inputs)
+            # A file may be half written when it is read: what was saved since then decides.
+            self._missed = sources.changes()
+            if not self._missed:
                 break
-            self._note_tests(more)
-            error = self._attempt(sources, inputs)
-        if error is not None:
-            self._board.show(problems=tuple(error), held=self._board.view.content is not None, busy="")
-        names = ", ".join(sorted(Path(path).name for path in changed)[:3]) or "the inputs"
-        seconds = self._clock() - started
-        self._tell(f"{names}: {'shown' if error is None else 'not shown'} ({seconds:.2f} s)")
+        is_shown = show()
+        self._tell(f"{names}: {'shown' if is_shown else 'not shown'} ({self._clock() - started:.2f} s)")
         for problem in self._board.view.problems:
             self._tell(f"{problem.where}: {problem.what}")
 
-    def _attempt(self, sources: Watcher, inputs: Watcher) -> list[Problem] | None:
-        """Build and show; None where that is done, else why what is shown stays."""
+    def _attempt(self, sources: Watcher, inputs: Watcher) -> Callable[[], bool]:
+        """Build, and return what shows what came of it, and says whether that is what the files hold now."""
         self._teller.sources = sources.stamps
         try:
             settings = load_settings(self._project, file=self._settings_file, flags=self._flags)
             inputs.watch(input_places(self._project, settings))
             return self._build(settings, sources.stamps)
         except ReportgenError as error:
-            return [self._teller.problem(error)]
+            problem = self._teller.problem(error)
         except SqlError as error:
-            return [Problem(where="sql", what=error.message, next_step="Mend the SQL that makes what this reads.")]
+            problem = Problem(where="sql", what=error.message, next_step="Mend the SQL that makes what this reads.")
         except Stopped:
             raise
         except Exception as error:
             self._tell(redact("".join(traceback.format_exception(error))))
-            return [self._teller.fault(error)]
+            problem = self._teller.fault(error)
+        return partial(self._hold, [problem])
 
     # --- the steps of a build, each left out where nothing that it depends on changed ---------------------------------
 
-    def _build(self, settings: Settings, stamps: Mapping[str, Stamp]) -> list[Problem] | None:
-        found, marks = self._steps.find_inputs(settings)
-        loaded = self._steps.load(settings, found, marks, {p: s for p, s in stamps.items() if p.endswith(MACROS)})
-        analysed = self._steps.analyse(settings, found, loaded, {p: s for p, s in stamps.items() if p.endswith(".sql")})
+    def _build(self, settings: Settings, stamps: Mapping[str, Stamp]) -> Callable[[], bool]:
+        steps = self._steps
+        found, marks = steps.find_inputs(settings)
+        loaded = steps.load(settings, found, marks, {p: s for p, s in stamps.items() if p.endswith(MACROS)})
+        analysed = steps.analyse(settings, found, loaded, {p: s for p, s in stamps.items() if p.endswith(".sql")})
         problems = self._teller.of_report(analysed)
         broken = frozenset(problem.where.partition(":")[0] for problem in problems)
         before = self._board.view.content
         if before is not None and broken - self._broken:
-            return problems
+            return partial(self._hold, problems)
         analysed = building.with_retired(settings, analysed)
-        templates = {path: state for path, state in stamps.items() if not path.endswith((".sql", TEST))}
-        key = (self._steps.analysed_from, analysed.report.retired, templates)
-        if before is None or key != self._shown:
-            plan = plan_site(analysed.report, template_dirs=building.template_dirs(settings))
-            plan["data/report.json"] = partial(report_json.report_bytes, analysed.report)
-            plan.update(analysed.csvs)
-            number = 1 if before is None else before.number + 1
-            content = Content(number, plan, None if before is None else before.last_good)
-            # What is looked at is made first; where that fails, what is shown stays.
-            for path in self._board.pages() or ["index.html"]:
-                if path in plan:
-                    content.make(path)
+        templates = {p: s for p, s in stamps.items() if not p.endswith((".sql", TEST)) and p != str(settings.file)}
+        key = (steps.analysed_from, analysed.report.retired, templates)
+        if before is not None and key == self._shown:
+            return partial(self._keep, problems)
+        plan = plan_site(analysed.report, template_dirs=building.template_dirs(settings))
+        plan["data/report.json"] = partial(report_json.report_bytes, analysed.report)
+        plan.update(analysed.csvs)
+        number = 1 if before is None else before.number + 1
+        content = Content(number, plan, None if before is None else before.last_good)
+        # What is looked at is made first; where that fails, what is shown stays.
+        for path in self._board.pages() or ["index.html"]:
+            if path in plan:
+                content.make(path)
+
+        def show() -> bool:
             self._publishing = self._publish(settings, found, analysed, content)
             self._publish_at = self._clock() + (self._pace.grace if self._board.pages() else 0)
             self._shown, self._broken = key, broken
             self._board.show(content=content, problems=tuple(problems), held=False, busy="")
-        else:
-            self._board.show(problems=tuple(problems), held=False, busy="")
-        return None
+            return True
+
+        return show
+
+    def _keep(self, problems: Sequence[Problem]) -> bool:
+        """What is shown is what the files hold."""
+        self._board.show(problems=tuple(problems), held=False, busy="")
+        return True
+
+    def _hold(self, problems: Sequence[Problem]) -> bool:
+        """Tell of problems, and leave what is shown as it is."""
+        self._board.show(problems=tuple(problems), held=self._board.view.content is not None, busy="")
+        return False
 
     # --- what is done once a page is shown ----------------------------------------------------------------------------
 
