@@ -179,9 +179,9 @@ class Check:
         while waiting:
             ready = [f for f in waiting.values() if not (set(self._tree(folder, f).tables) - {f.id}) & set(waiting)]
             if not ready:
-                names = " and ".join(file.name for file in waiting.values())
+                circle = " and ".join(file.name for file in waiting.values())
                 for file in waiting.values():
-                    self._add(file.name, f"{names} need each other", "Break the circle.")
+                    self._add(file.name, f"{circle} need each other", "Break the circle.")
                     self._missing[file.id] = file.name
                 return
             for file in ready:
@@ -190,9 +190,16 @@ class Check:
                 if columns is None:
                     self._missing[file.id] = file.name
                     continue
-                for problem in rules.table_columns(file, [name for name, _ in columns]):
+                names = [name for name, _ in columns]
+                for problem in rules.table_columns(file, names):
                     self._report(problem)
-                store.fill(file.id, ", ".join(f'"{name}" {_storable(kind)}' for name, kind in columns), [])
+                # One of each: a column that is there twice is told of above.
+                kinds = {name.lower(): f"{_named(name)} {_storable(kind)}" for name, kind in columns}
+                try:
+                    store.create_empty(file.id, ", ".join(kinds.values()))
+                except SqlError:
+                    self._add(file.name, "no table can hold the columns that it gives", "Cast them to plain types.")
+                    self._missing[file.id] = file.name
 
     def _tree(self, folder: str, file: SqlFile) -> Tree:
         return self._trees[folder, file.id]
@@ -277,3 +284,7 @@ class Check:
 def _storable(kind: str) -> str:
     # The type of a bare `null`, which no table can have.
     return kind.replace('"NULL"', "INTEGER")
+
+
+def _named(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'

@@ -164,7 +164,8 @@ def _no_column(file: SqlFile, name: str, columns: Sequence[str], key: tuple[str,
 
 
 def _doubled(file: SqlFile, columns: Sequence[str]) -> Iterator[ReportgenError]:
-    for name in sorted({name for name in columns if columns.count(name) > 1}):
+    folded = [name.lower() for name in columns]
+    for name in sorted({name for name in folded if folded.count(name) > 1}):
         yield file.problem(f"the SELECT gives two columns '{name}'", "Name them apart.")
 
 

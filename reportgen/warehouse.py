@@ -261,7 +261,8 @@ class Warehouse:
             if column not in existing:
                 what = f"[columns] names '{column}', which the SELECT does not give"
                 raise file.problem(what, key=("columns", column))
-            said.append(f"comment on column {file.id}.{column} is {quoted(str(text))}")
+            name = column.replace('"', '""')
+            said.append(f'comment on column {file.id}."{name}" is {quoted(str(text))}')
         if said:
             self._con.execute("; ".join(said))
 

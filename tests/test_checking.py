@@ -195,6 +195,16 @@ def test_a_table_file_is_held_to_its_columns(tmp_path: Path) -> None:
     ]
 
 
+def test_columns_that_no_table_can_have(tmp_path: Path) -> None:
+    write(tmp_path, marts__a="select run, cost, cost as Cost from runs", marts__b="select () as a, 1 as n from runs")
+    write(tmp_path, marts__c='select cost as "a""b" from a', marts__d="select n from b")
+    assert lines(check(tmp_path)) == [
+        "sql/marts/a.sql:1:1 error the SELECT gives two columns 'cost'",
+        "sql/marts/b.sql:1:1 error no table can hold the columns that it gives",
+        "sql/marts/d.sql:1:15 warning can't be checked: it reads 'b', and sql/marts/b.sql has an error",
+    ]
+
+
 def test_marts_are_bound_in_the_order_of_their_references_and_a_circle_is_named(tmp_path: Path) -> None:
     write(tmp_path, marts__a="select run from b", marts__b="select run, cost from runs", marts__c="select run from a")
     assert lines(check(tmp_path)) == []
