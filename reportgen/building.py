@@ -63,7 +63,7 @@ class BuildResult:
     written: int
     unchanged: int
     removed: int
-    #: Rejected lines that are errors under `--strict`.
+    #: Rejected lines that `--strict` makes errors; 0 without it.
     rejected_errors: int
     notices: tuple[Notice, ...]
 
@@ -114,7 +114,7 @@ def _build(settings: Settings, inputs: Inputs, paths: Sequence[Path], progress: 
         written=published.written,
         unchanged=published.unchanged,
         removed=published.removed,
-        rejected_errors=errors,
+        rejected_errors=errors if settings.strict else 0,
         notices=tuple(report.notices),
     )
 
@@ -191,10 +191,25 @@ def analyse(
 def with_retired(settings: Settings, analysed: Analysed) -> Analysed:
     """Return the same with the recommendations that the published site shows and this report no longer does."""
     report = analysed.report
-    # `ids` names every finding: what one pipeline's report does not show has not gone away.
-    gone = publishing.retire(publishing.read_manifest(settings.site), analysed.ids)
-    retired = [Retired(id=key, title=title) for key, title in gone.items()]
-    return replace(analysed, report=with_extras(report, tables=report.tables, retired=retired))
+    looked = {d.detector for d in report.detectors if d.status in ("found", "clear")}
+    known = looked | {d.detector for d in report.detectors} | {d.detector for d in report.detectors_off}
+
+    def detector(one: str) -> str:
+        """Return the detector that gave an id, empty where there is no such detector any more."""
+        return max((d for d in known if one.startswith(d.replace("_", "-") + "-")), key=len, default="")
+
+    manifest = publishing.read_manifest(settings.site)
+    # `ids` names every finding: what one pipeline's report does not show has not gone away. Nor has what its detector
+    # did not look for this time (skipped, failed or switched off): it stays known, and can be retired later.
+    unseen = {key: title for key, title in manifest.ids.items() if key not in analysed.ids
+              and detector(key) not in ("", *looked)}  # fmt: skip
+    gone = publishing.retire(manifest, {**unseen, **analysed.ids})
+    retired = [Retired(id=key, title=title) for key, title in gone.items() if detector(key) in looked]
+    return replace(
+        analysed,
+        ids={**unseen, **analysed.ids},
+        report=with_extras(report, tables=report.tables, retired=retired),
+    )
 
 
 def _counts(store: Warehouse, only: str | None) -> dict[str, int]:

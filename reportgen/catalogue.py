@@ -217,7 +217,8 @@ def _how(one: Explained) -> list[str]:
     return [
         *lines,
         f"  or with a file of the project that takes its place, {own}:",
-        f"    reportgen detectors show {name} --sql > {own}",
+        # The shell empties the target first: what is shown must not be read from it.
+        f"    mkdir -p sql/detectors && reportgen detectors show {name} --sql > {name}.new && mv {name}.new {own}",
     ]
 
 

@@ -42,7 +42,7 @@ def detectors(ctx: click.Context, project: str, as_json: bool) -> None:
     Examples:
       reportgen detectors
       reportgen detectors show cost_outlier
-      reportgen detectors show cost_outlier --sql > sql/detectors/cost_outlier.sql
+      reportgen detectors show cost_outlier --sql > my_outlier.sql
     """
     if ctx.invoked_subcommand is None:
         _list(project, as_json)

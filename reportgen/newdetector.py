@@ -19,7 +19,7 @@ doc = \"""
 Say what it looks for, and why that is worth a person's time. As it stands, it reports runs with many events.
 \"""
 finding = "{subject} of {pipeline} has {observed}; from {threshold} on it is reported."
-action = "Say what a person should do about {subject}."
+action = "Say what a person should do about it."
 effort = "S"
 burden = 0
 subject_kind = "run"
@@ -132,7 +132,7 @@ def new_detector(project: Path, name: str) -> tuple[Path, Path]:
         raise ReportgenError(
             f"new detector {name}",
             "is a built-in detector",
-            f"Take another name; to replace the built-in one: reportgen detectors show {name} --sql > {own}",
+            f"Take another name; to replace the built-in one: reportgen detectors show {name} --sql > {name}.new && mv {name}.new {own}",
         )
     if not project.is_dir():
         raise ReportgenError(str(project), "no such directory", "Make it first, or name another one.")

@@ -79,6 +79,8 @@ def read_sql_file(path: Path, *, name: str, origin: Origin) -> SqlFile:
     except OSError as error:
         raise ReportgenError(name, f"can't be read ({error.strerror})", "Check its permissions.") from None
     text = text.replace("\r\n", "\n")
+    if not text.strip():
+        raise ReportgenError(name, "the file is empty", "Fill it, or delete it to have the built-in one back.")
     front: dict[str, Any] = {}
     if text.lstrip().startswith(_OPEN):
         start = text.index(_OPEN)

@@ -107,6 +107,9 @@ def _costs(report: Report) -> list[Line]:
         return [[("There is no cost to rank yet.", "strong")], *missing]
     share = f", {_percent(top.cost_share)} of all in {top.cost_measure}" if top.cost_share is not None else ""
     verb = "costs most" if top.cost_measure != "events" else "has most events (its cost is unknown)"
+    if report.build.pipeline_filter is not None:
+        # Alone in the report, it need not be the costliest.
+        verb = "costs" if top.cost_measure != "events" else "has events only (its cost is unknown)"
     runs = f", {_count(top.runs)} {'run' if top.runs == 1 else 'runs'}"
     lines: list[Line] = [
         [(clean(top.pipeline, 80), "strong"), (f" {verb}: {_amount(top.cost, top.cost_measure)}{share}{runs}", "plain")]

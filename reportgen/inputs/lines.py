@@ -201,14 +201,19 @@ def _as_utf8(chunks: Iterator[bytes]) -> Iterator[bytes]:
     return _transcoded(chain((head,), chunks), encoding)
 
 
+def _begins(first: bytes, second: bytes) -> bool:
+    return (first == b"{" and second in _AFTER_BRACE) or (first in (b"#", b"|") and second in (b"#", b" ", b"|"))
+
+
 def _encoding(head: bytes) -> str | None:
     for mark, name in _MARKS:
         if head.startswith(mark):
             return name
-    # Without a mark only the beginning of an object is proof: other NUL bytes are broken lines of a UTF-8 file.
-    if head[0:1] == b"{" and head[1:2] == head[3:4] == b"\x00" and head[2:3] in _AFTER_BRACE:
+    # Without a mark only the beginning of an object, of a heading or of a table is proof: other NUL bytes are broken
+    # lines of a UTF-8 file.
+    if head[1:2] == head[3:4] == b"\x00" and _begins(head[0:1], head[2:3]):
         return "utf-16-le"
-    if head[1:2] == b"{" and head[0:1] == head[2:3] == b"\x00" and head[3:4] in _AFTER_BRACE:
+    if head[0:1] == head[2:3] == b"\x00" and _begins(head[1:2], head[3:4]):
         return "utf-16-be"
     return None
 

@@ -48,7 +48,7 @@ def ranked_row(view: GroupView) -> Row:
 def evidence_rows(one: Recommendation) -> list[Row]:
     """Return the evidence with every digit; quotients, which have no last digit, as they read best."""
     return [
-        [e.label, (show if e.unit in {"share", "times"} else exact)(e.value, e.unit, one.cost_measure)]
+        [e.label, (show if e.unit in {"share", "times", "cost", "usd"} else exact)(e.value, e.unit, one.cost_measure)]
         for e in one.evidence
     ]
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from reportgen.detectorfile import SLOT
 from reportgen.detectors import Finding, as_text, evidence_columns
 from reportgen.model import Detector, Evidence, Group, Recommendation, Vfm
 from reportgen.names import ALL_PIPELINES
@@ -142,7 +143,7 @@ def detectors(view: View, recommendations: Sequence[Recommendation]) -> list[Det
                 title=d.title,
                 issue=d.issue,
                 doc=d.doc,
-                action=d.action,
+                action=SLOT.sub("…", d.action),
                 status=status,
                 findings=found,
                 message=outcome.message,

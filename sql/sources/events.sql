@@ -29,13 +29,16 @@ cost_basis = "reported or estimated"
 duration_ms = "Milliseconds"
 ---*/
 with feedback_pipelines as (
-    -- An agent that the feedback puts under exactly one pipeline is taken to work there.
+    -- An agent that the feedback puts under exactly one pipeline is taken to work there. Who works where does not
+    -- depend on the period that is looked at: all feedback tells, up to --as-of.
     select
         a.key_no as agent_key,
         min(p.shown) as pipeline
-    from seen_feedback as f
+    from raw.feedback as f
+    cross join raw.settings as s
     inner join spellings as a on f.agent_no = a.spelling_no
     inner join spellings as p on f.pipeline_no = p.spelling_no
+    where s.as_of is null or f.feedback_date is null or f.feedback_date <= cast(s.as_of as date)
     group by a.key_no
     having count(distinct p.key_no) = 1
 ),

@@ -23,7 +23,7 @@ with event_pipelines as (
     select
         a.key_no as agent_key,
         min(p.shown) as pipeline
-    from seen_events as e
+    from dated_events as e
     inner join spellings as a on e.agent_no = a.spelling_no
     inner join spellings as p on e.pipeline_no = p.spelling_no
     group by a.key_no
