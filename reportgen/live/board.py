@@ -77,7 +77,6 @@ class Content:
             self._made = dict(files)
             self._before = None
 
-    @property
     def last_good(self) -> Content | None:
         """The newest content, this one or an earlier one, of which every page could be made."""
         return self if self._made.keys() == self._plan.keys() else self._before

@@ -190,7 +190,7 @@ class Preview:
         plan["data/report.json"] = partial(report_json.report_bytes, analysed.report)
         plan.update(analysed.csvs)
         number = 1 if before is None else before.number + 1
-        content = Content(number, plan, None if before is None else before.last_good)
+        content = Content(number, plan, None if before is None else before.last_good())
         # What is looked at is made first; where that fails, what is shown stays.
         for path in self._board.pages() or ["index.html"]:
             if path in plan:

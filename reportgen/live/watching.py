@@ -117,7 +117,9 @@ def _walk(folder: str, suffixes: tuple[str, ...], depth: int = 0) -> Iterator[tu
                 if depth < _DEEPEST:
                     yield from _walk(entry.path, suffixes, depth + 1)
             elif not suffixes or entry.name.endswith(suffixes):
-                yield entry.path, _stamp(entry.stat())
+                status = entry.stat()
+                if stat.S_ISREG(status.st_mode):
+                    yield entry.path, _stamp(status)
         except OSError:
             # It went while we looked.
             continue
