@@ -132,7 +132,8 @@ def new_detector(project: Path, name: str) -> tuple[Path, Path]:
         raise ReportgenError(
             f"new detector {name}",
             "is a built-in detector",
-            f"Take another name; to replace the built-in one: reportgen detectors show {name} --sql > {name}.new && mv {name}.new {own}",
+            "Take another name; to replace the built-in one:"
+            f" reportgen detectors show {name} --sql > {name}.new && mv {name}.new {own}",
         )
     if not project.is_dir():
         raise ReportgenError(str(project), "no such directory", "Make it first, or name another one.")

@@ -164,3 +164,40 @@ def test_a_command_line_fault_is_never_exit_70(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert json.loads(done.stdout)["exit_code"] == 1
+
+
+def test_who_works_where_does_not_depend_on_the_period(tmp_path: Path) -> None:
+    """Four-field events name no pipeline: a window must not move an agent out of the one its reviews name."""
+    rows = [event(f"2026-05-{d:02d}T10:00:00Z", "w", None, estimated_tokens=5) for d in range(1, 11)]
+    folder = write_project(tmp_path, rows, [("2026-05-01", "docs", "w", "50/100", "-")])
+    assert [p["pipeline"] for p in built(folder)["pipelines"]] == ["docs"]
+    assert [(p["pipeline"], p["events"]) for p in built(folder, window="2d")["pipelines"]] == [("docs", 3)]
+    # What came later than --as-of is not known then.
+    write_project(tmp_path, None, [("2026-05-09", "docs", "w", "50/100", "-")])
+    assert [p["pipeline"] for p in built(folder, as_of="2026-05-05")["pipelines"]] == ["(unassigned)"]
+
+
+def test_what_nobody_looked_for_is_not_retired(tmp_path: Path) -> None:
+    folder = write_project(tmp_path, [event(run_id=f"r{n}", cost_usd=9 if n == 0 else 1) for n in range(10)])
+    (found,) = built(folder)["recommendations"]
+    assert built(folder, since="2030-01-01")["retired"] == []
+    assert built(folder, since=None)["retired"] == []
+    # Now it is looked for and gone; and with its detector switched off it is nobody's.
+    assert [r["id"] for r in built(write_project(folder, [event(run_id="r1", cost_usd=1)]))["retired"]] == [found["id"]]
+    write_project(folder, None, settings="[detectors.cost_outlier]\nenabled = false\n")
+    assert built(folder)["retired"] == []
+
+
+def test_strict_is_blamed_only_when_it_was_asked_for(tmp_path: Path) -> None:
+    two_agents(tmp_path, files={"sql/detectors/bad.sql": "select 1"})
+    with (tmp_path / "budget" / "cost-events.jsonl").open("a", encoding="utf-8") as log:
+        log.write("{broken}\n")
+    assert build(tmp_path).rejected_errors == 0
+    assert build(tmp_path, strict=True).rejected_errors == 1
+
+
+def test_an_empty_file_of_the_project_says_how_to_get_the_built_in_one_back(tmp_path: Path) -> None:
+    two_agents(tmp_path, files={"sql/detectors/cost_outlier.sql": "\n"})
+    (outlier,) = [d for d in build(tmp_path).report.detectors if d.detector == "cost_outlier"]
+    assert outlier.status == "error"
+    assert "empty" in (outlier.message or "")
