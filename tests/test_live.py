@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -223,6 +225,48 @@ def test_what_was_made_of_a_result_is_kept_with_it(store: Counting) -> None:
         result = store.query("select n from t")
         assert store.derived(result, "key", lambda result=result: made.append(1) or result.rows[0][0]) == value  # type: ignore[misc, func-returns-value]
     assert len(made) == 2
+
+
+def test_what_is_asked_ahead_is_what_would_be_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    queries = [
+        "select cast(timestamptz '2026-01-01 00:00:00+00' as varchar), n from findings",
+        "select n / (n - 2) as share from findings",
+        "select 10 // cast(nullif(n, 3) as integer), error(case when n = 3 then 'three' end) from findings",
+        "select f.n + s.k from findings as f, scored as s",
+    ]
+    scored = sql("scored", "select n * 10 as k from findings")
+    warehouse = Counting(tmp_path / "w.duckdb")
+    with warehouse:
+        warehouse.load_raw({}, None)
+        warehouse.lock()
+        for n in (1, 2, 3, 4):
+            warehouse.begin(["scored"], [])
+            warehouse.fill("findings", "n integer", [(n,)])
+            warehouse.create_tables([scored])
+            with Warehouse() as plain:
+                plain.fill("findings", "n integer", [(n,)])
+                plain.create_tables([scored])
+                for query in queries:
+                    try:
+                        wanted: object = plain.query(query)
+                    except SqlError as error:
+                        with pytest.raises(SqlError, match=re.escape(str(error))):
+                            warehouse.query(query)
+                    else:
+                        assert warehouse.query(query) == wanted
+        warehouse.since()
+        # The last round asked three of them on the side, and the one that reads `scored` itself.
+        warehouse.begin(["scored"], [])
+        warehouse.fill("findings", "n integer", [(5,)])
+        warehouse.create_tables([scored])
+        warehouse.since()
+        for query in queries:
+            warehouse.query(query)
+        assert warehouse.since() == [queries[3]]
+    monkeypatch.undo()
+    time.tzset()
 
 
 def test_a_copy_is_a_whole_warehouse(store: Counting, tmp_path: Path) -> None:

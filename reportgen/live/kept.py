@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from reportgen.sqlfile import SqlFile
@@ -23,6 +25,61 @@ from reportgen.warehouse import RAW_TABLES, Limits, Result, T, Warehouse
 _STEADY = frozenset({"range", "generate_series", "unnest"})
 
 Versions = dict[str, int]
+
+
+class _Beside:
+    """Asks queries on a connection of its own, in a thread of its own. What fails there is asked again elsewhere."""
+
+    def __init__(self, connection: Any) -> None:  # noqa: ANN401 - the warehouse knows its kind
+        self._con = connection
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="warehouse")
+        self._asked: dict[tuple[Any, ...], tuple[Versions, Future[Result | None]]] = {}
+
+    def ask(
+        self, key: tuple[Any, ...], versions: Versions, text: str, parameters: Sequence[Any], most: int | None
+    ) -> None:
+        """Begin to ask; `versions` are those of what it reads."""
+        self._asked[key] = (versions, self._pool.submit(self._ask, text, list(parameters), most))
+
+    def _ask(self, text: str, parameters: list[Any], most: int | None) -> Result | None:
+        try:
+            cursor = self._con.execute(text, parameters)
+            described = cursor.description or []
+            rows = cursor.fetchall() if most is None else cursor.fetchmany(most + 1)
+        except Exception:
+            return None
+        if most is not None and len(rows) > most:
+            return None
+        return Result(tuple(str(d[0]) for d in described), tuple(str(d[1]) for d in described), rows)
+
+    def take(self, key: tuple[Any, ...], versions: Versions, seconds: float) -> Result | None:
+        """Return the answer, if it was asked for at these versions and comes within so many seconds."""
+        asked, future = self._asked.pop(key, ({}, None))
+        if future is None or asked != versions:
+            return None
+        try:
+            return future.result(seconds)
+        except (TimeoutError, CancelledError):
+            self.interrupt()
+            return None
+
+    def interrupt(self) -> None:
+        """Stop what runs."""
+        self._con.interrupt()
+
+    def clear(self) -> None:
+        """Ask no more of what was begun; nothing runs afterwards."""
+        waiting = [future for _, future in self._asked.values() if not future.cancel()]
+        self._asked.clear()
+        if not all(future.done() for future in waiting):
+            self.interrupt()
+        wait(waiting)
+
+    def close(self) -> None:
+        """End."""
+        self.clear()
+        self._pool.shutdown()
+        self._con.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +111,12 @@ class KeptWarehouse(Warehouse):
         super().__init__(path, limits=limits)
         # What is asked again after an edit is small: planning it in one thread takes less than sharing it out.
         self._con.execute("set threads = 1")
+        beside = self._con.cursor()
+        zone = self._con.execute("select value from duckdb_settings() where lower(name) = 'timezone'").fetchone()
+        if zone is not None:
+            # A second connection starts with the machine's own.
+            beside.execute(f"set timezone = '{zone[0]}'")
+        self._beside = _Beside(beside)
         self._file = path.with_name(path.name + ".new")
         self._versions: Versions = {}
         self._made: dict[str, tuple[str, Versions | None]] = {}
@@ -76,6 +139,7 @@ class KeptWarehouse(Warehouse):
 
         What other files once became is dropped.
         """
+        self._beside.clear()
         self._last, self._now = self._now, _Round()
         wanted = {name.lower() for name in tables}
         for name in [name for name in self._made if name not in wanted]:
@@ -88,6 +152,7 @@ class KeptWarehouse(Warehouse):
 
     def save(self, target: Path) -> None:
         """Put a copy of the warehouse at `target`, whole: what a build would have left there."""
+        self._beside.clear()
         self._con.execute("checkpoint")
         # No statement runs while we copy, and after a checkpoint the file is all there is.
         fresh = target.with_name(target.name + ".new")
@@ -99,8 +164,15 @@ class KeptWarehouse(Warehouse):
         return self._file.is_file()
 
     def interrupt(self) -> None:
-        """Stop the statement that runs, if any; may be called from any thread."""
+        """Stop the statements that run, if any; may be called from any thread."""
+        self._beside.interrupt()
         self._con.interrupt()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._beside.close()
+        super().__exit__(kind, error, trace)
 
     # --- as in Warehouse, but only where something changed ------------------------------------------------------------
 
@@ -154,6 +226,24 @@ class KeptWarehouse(Warehouse):
             super().fill(table, columns, rows)
             self._filled[name] = given
             self._changed(name)
+            self._ask_ahead()
+
+    def _ask_ahead(self) -> None:
+        """Ask on the other connection what the last build asked and this one will ask, too, with other answers.
+
+        Scoring is made meanwhile: planning a small query takes longer than running it, and keeps one core busy.
+        """
+        stale = {name for name, (_, seen) in self._made.items() if seen is None or seen != self._versions_of(seen)}
+        while more := {n for n, (_, seen) in self._made.items() if seen and n not in stale and stale & seen.keys()}:
+            stale |= more
+        for (text, *parameters, most), (seen, _) in self._last.answers.items():
+            now = self._versions_of(seen)
+            if now != seen and stale.isdisjoint(seen):
+                self._beside.ask((text, *parameters, most), now, text, parameters, most)
+
+    def _in_order(self, files: Sequence[SqlFile]) -> list[SqlFile]:
+        # One file alone comes from `create_tables`, which has put it in its place.
+        return super()._in_order(files) if len(files) != 1 or files[0].broken is not None else list(files)
 
     def check_one_select(self, file: SqlFile) -> None:
         """As before, for each text once."""
@@ -172,7 +262,8 @@ class KeptWarehouse(Warehouse):
         seen = self._versions_of(reads)
         known = self._now.answers.get(key) or self._last.answers.get(key)
         if known is None or known[0] != seen:
-            known = (seen, super().query(text, parameters, bounded=bounded, most=most))
+            ahead = self._beside.take(key, seen, self.limits.seconds)
+            known = (seen, ahead or super().query(text, parameters, bounded=bounded, most=most))
         self._now.answers[key] = known
         return known[1]
 
