@@ -19,7 +19,7 @@ from reportgen.serving import serve
 
 #: Long enough for a machine that does much else, short enough to end.
 PATIENCE = 60.0
-QUICK = Pace(look=0.02, settle=0.05, patience=0.3, grace=0.0, idle=0.0)
+QUICK = Pace(look=0.02, doze=0.02, settle=0.05, patience=0.3, grace=0.0, idle=0.0)
 State = dict[str, Any]
 
 

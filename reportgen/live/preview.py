@@ -46,8 +46,9 @@ _DONE = object()
 class Pace:
     """How often to look, and how long to wait, in seconds."""
 
-    #: Between two looks at the files.
-    look: float = 0.06
+    #: Between two looks at the files, while a page is looked at and while none is.
+    look: float = 0.03
+    doze: float = 0.15
     #: An input must be left alone for so long before it is read, but it is not waited for longer than `patience`.
     settle: float = 0.3
     patience: float = 3.0
@@ -132,7 +133,7 @@ class Preview:
                 self._steps.look_for_inputs()
                 self._round(sources, inputs, [])
             elif not self._finish_some():
-                self._stop.wait(self._pace.look)
+                self._stop.wait(self._pace.look if self._board.pages() else self._pace.doze)
 
     def _round(self, sources: Watcher, inputs: Watcher, changed: Sequence[str]) -> None:
         """Bring the board up to date with the files."""
