@@ -96,7 +96,7 @@ def solve(project: Project) -> Answer:
         pipeline.measure = measure_of(inside)
         pipelines.append(pipeline)
     names = _Names(project, events)
-    incidents = find_incidents(project.healing, pipelines)
+    incidents = find_incidents(project.healing, pipelines, project.feedback)
     detections = Detections(pipelines, incidents, names)
     tags = [tag for row in rows for tag in row.tags]
     return Answer(

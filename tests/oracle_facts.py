@@ -7,7 +7,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
-from oracle_reading import Event, HealingEntry, Row, key, only_pipeline_named, run_text
+from oracle_reading import (
+    UNASSIGNED,
+    Event,
+    FeedbackCells,
+    HealingEntry,
+    Row,
+    key,
+    only_pipeline_named,
+    only_pipeline_reviewed,
+    run_text,
+)
 
 RUN_GAP = timedelta(minutes=30)
 BLOCKING = {"skip", "alert-operator", "abort"}
@@ -135,7 +145,9 @@ def measure_of(events: Sequence[Event]) -> str:
     return "tokens" if sum(e.tokens or 0 for e in events) > 0 else "events"
 
 
-def find_incidents(entries: Sequence[HealingEntry], pipelines: Sequence[Pipeline]) -> list[Incident]:
+def find_incidents(
+    entries: Sequence[HealingEntry], pipelines: Sequence[Pipeline], cells: Sequence[FeedbackCells]
+) -> list[Incident]:
     """Return attempts whose number rises, per pipeline, run, agent and error type, as one incident each."""
     events = [event for pipeline in pipelines for event in pipeline.events]
     groups: dict[tuple[str, str | None, str | None, str], list[list[HealingEntry]]] = {}
@@ -145,6 +157,8 @@ def find_incidents(entries: Sequence[HealingEntry], pipelines: Sequence[Pipeline
         if place is None:
             holders = {e.pipeline for e in events if run_id is not None and e.run_id == run_id}
             place = next(iter(holders)) if len(holders) == 1 else only_pipeline_named(agent, events)
+            if place == UNASSIGNED and len(holders) != 1:
+                place = only_pipeline_reviewed(agent, cells)
         chains = groups.setdefault((place, agent, run_id, entry.error_type), [])
         if not chains or entry.attempt <= chains[-1][-1].attempt:
             chains.append([])

@@ -283,6 +283,13 @@ def only_pipeline_named(agent: str | None, events: Sequence[Event]) -> str:
     return str(next(iter(named))) if len(named) == 1 else UNASSIGNED
 
 
+def only_pipeline_reviewed(agent: str | None, cells: Sequence[FeedbackCells]) -> str:
+    """Return the only pipeline under which the feedback has this agent, else `(unassigned)`."""
+    rows = [(key(cell.agent, agent=True), key(cell.pipeline, agent=False)) for cell in cells]
+    places = {pipeline for name, pipeline in rows if name == agent and pipeline} if agent else set()
+    return str(next(iter(places))) if len(places) == 1 else UNASSIGNED
+
+
 def place_events(events: Sequence[Event], cells: Sequence[FeedbackCells]) -> None:
     """Give each event its pipeline: its own, else the only one under which feedback has its agent."""
     reviewed: dict[str, set[str]] = {}

@@ -201,3 +201,12 @@ def test_an_empty_file_of_the_project_says_how_to_get_the_built_in_one_back(tmp_
     (outlier,) = [d for d in build(tmp_path).report.detectors if d.detector == "cost_outlier"]
     assert outlier.status == "error"
     assert "empty" in (outlier.message or "")
+
+
+def test_an_incident_without_a_pipeline_goes_where_its_agent_is_reviewed(tmp_path: Path) -> None:
+    """As its events do: with four-field events, a heal without --pipeline would count for nobody."""
+    rows = [event(f"2026-05-{d:02d}T10:00:00Z", "w", None, estimated_tokens=5) for d in range(1, 5)]
+    entry = {"timestamp": "2026-05-02T10:00:00Z", "agent": "w", "error_type": "odd", "attempt": 1, "action": "abort",
+             "exit_code": 1, "max_attempts": 0, "delay_seconds": 0, "reason": "", "context": ""}  # fmt: skip
+    folder = write_project(tmp_path, rows, [("2026-05-01", "docs", "w", "50/100", "-")], [entry])
+    assert [i["pipeline"] for i in built(folder)["healing"]["incident_list"]] == ["docs"]

@@ -2,7 +2,7 @@
 title = "Recovery attempts from the healing log"
 doc = """
 One row per entry looked at. An entry without a pipeline belongs to the only one that its run id is in, else to the only
-one that its agent's events name, else to (unassigned).
+one that its agent's events name, else to the only one that the feedback puts its agent under, else to (unassigned).
 """
 
 [columns]
@@ -41,13 +41,27 @@ agent_pipelines as (
     inner join spellings as p on e.pipeline_no = p.spelling_no
     group by a.key_no
     having count(distinct p.key_no) = 1
+),
+
+feedback_pipelines as (
+    -- As for events: where the feedback puts an agent under exactly one pipeline, it is taken to work there.
+    select
+        a.key_no as agent_key,
+        min(p.shown) as pipeline
+    from raw.feedback as f
+    cross join raw.settings as s
+    inner join spellings as a on f.agent_no = a.spelling_no
+    inner join spellings as p on f.pipeline_no = p.spelling_no
+    where s.as_of is null or f.feedback_date is null or f.feedback_date <= cast(s.as_of as date)
+    group by a.key_no
+    having count(distinct p.key_no) = 1
 )
 
 select
     h.row_no,
     h.line_no,
     h.log_time,
-    coalesce(p.shown, rp.pipeline, ap.pipeline, '(unassigned)') as pipeline,
+    coalesce(p.shown, rp.pipeline, ap.pipeline, fp.pipeline, '(unassigned)') as pipeline,
     coalesce(a.shown, '(unattributed)') as agent,
     a.shown is not null as attributed,
     r.shown as run_id,
@@ -65,4 +79,5 @@ left join spellings as a on h.agent_no = a.spelling_no
 left join spellings as r on h.run_no = r.spelling_no
 left join run_pipelines as rp on r.shown = rp.run
 left join agent_pipelines as ap on a.key_no = ap.agent_key
+left join feedback_pipelines as fp on a.key_no = fp.agent_key
 order by h.row_no
