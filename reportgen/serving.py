@@ -7,6 +7,7 @@ import errno
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from reportgen.settings import load_settings
 PORT = 8000
 #: What was begun may end: publishing what was shown last.
 _STOP_SECONDS = 60.0
+_ONCE_SECONDS = 1.0
 
 
 def serve(
@@ -46,7 +48,7 @@ def serve(
     board = Board()
     board.show(busy="reading the inputs")
     preview = Preview(home, board, settings_file=config, flags=flags, tell=tell, run_tests=run_tests, pace=pace)
-    with _open_server(port, board, preview, tell) as server, _ends_on_sigterm():
+    with _open_server(port, board, preview, tell) as server, _ends_when_asked():
         builder = threading.Thread(target=preview.run, name="preview", daemon=True)
         answers = threading.Thread(target=server.serve_forever, args=(0.1,), name="server", daemon=True)
         answers.start()
@@ -59,9 +61,9 @@ def serve(
         except KeyboardInterrupt:
             tell("Stopping: what was shown last is written. Ctrl-C again stops at once.")
         finally:
-            board.close()
-            preview.stop()
             with contextlib.suppress(KeyboardInterrupt):
+                board.close()
+                preview.stop()
                 builder.join(_STOP_SECONDS)
             server.shutdown()
     return 0
@@ -83,20 +85,26 @@ def _check(project: Path, settings_file: Path | None, flags: Mapping[str, object
 
 
 @contextlib.contextmanager
-def _ends_on_sigterm() -> Iterator[None]:
-    """End as on Ctrl-C when the process is asked to end."""
+def _ends_when_asked(clock: Callable[[], float] = time.monotonic) -> Iterator[None]:
+    """Turn Ctrl-C and SIGTERM into KeyboardInterrupt. Some who run others send the same signal twice at once: that
+    counts as one, so that only a person's second Ctrl-C stops what is being written.
+    """
+    first: list[float] = []
 
     def end(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
+        if not first or clock() - first[0] > _ONCE_SECONDS:
+            first.append(clock())
+            raise KeyboardInterrupt
 
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, end)
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _open_server(port: int, board: Board, preview: Preview, tell: Tell) -> Server:

@@ -499,6 +499,8 @@ def test_it_stops_cleanly_and_what_was_shown_is_published(project: Path, number:
         assert process.stdout is not None
         url = next(line.strip() for line in process.stdout if line.startswith("http"))
         Client(url, []).shown()
+        # As `timeout` and others do it: to the process, and again to its group.
+        process.send_signal(number)
         process.send_signal(number)
         assert process.wait(PATIENCE) == 0
     assert (project / "site" / "index.html").is_file()
