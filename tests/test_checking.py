@@ -137,7 +137,7 @@ NO_SELECT = {
     "copy runs to 'x.csv'": "1:1 error must be exactly one SELECT",
     "drop table runs": "1:1 error must be exactly one SELECT",
     "set memory_limit = '1GB'": "1:1 error must be exactly one SELECT",
-    "": "1:1 error must be exactly one SELECT, and holds no statement",
+    "": "1:1 error the file is empty",
     "select 1;\nselect 2": "2:8 error must be exactly one SELECT, and holds 2 statements",
     "select 1; drop table runs": "1:1 error must be exactly one SELECT",
     "select 1 +": '1:10 error Parser Error: syntax error at or near "+"',
