@@ -8,7 +8,16 @@
   const waiting = document.body?.classList.contains("waiting") ?? false;
   let source = null;
   let again = 0;
-  let dismissed = "";
+  /* What was closed stays closed on the next page, until there is something else to tell. */
+  const KEY = "reportgen-live-closed";
+  let dismissed = (() => { try { return sessionStorage.getItem(KEY) ?? ""; } catch { return ""; } })();
+
+  function dismiss(key) {
+    dismissed = key;
+    try { sessionStorage.setItem(KEY, key); } catch { /* then for this page only */ }
+    panel?.remove();
+    panel = null;
+  }
 
   /* A browser keeps few connections to one server: a page that nobody sees gives its own back. */
   function connect() {
@@ -71,7 +80,7 @@
     if (key === dismissed) return;
     const close = make("button", "", "Close");
     close.type = "button";
-    close.addEventListener("click", () => { dismissed = key; panel?.remove(); panel = null; });
+    close.addEventListener("click", () => dismiss(key));
     panel = make("section", `panel ${css}`, "", make("div", "bar", "", make("strong", "", title), close));
     panel.setAttribute("role", css === "bad" ? "alert" : "status");
     panel.setAttribute("aria-label", "Preview");
@@ -103,7 +112,10 @@
 
   const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
+  let goodNews = 0;
+
   function show(state) {
+    clearTimeout(goodNews);
     const key = JSON.stringify([state.problems, state.tests]);
     const failed = state.tests?.failed ?? [];
     if (state.problems.length) {
@@ -114,6 +126,7 @@
       place("bad", `${count(failed.length, "test")} failed, ${state.tests.passed} passed`, "", key, ...sections);
     } else if (state.tests && state.tests.passed) {
       place("good", `${count(state.tests.passed, "test")} passed`, state.tests.detectors.join(", "), key);
+      goodNews = setTimeout(() => dismiss(key), 5000);
     } else if (state.busy) {
       place("", "Working", state.busy, "");
     } else {
