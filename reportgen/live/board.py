@@ -30,6 +30,8 @@ class Tests:
 
     detectors: tuple[str, ...]
     passed: int
+    #: Grows with each run, so that the same result a second time is news.
+    run: int = 0
     failed: tuple[Problem, ...] = ()
     #: Detectors that have no test.
     missing: tuple[str, ...] = ()

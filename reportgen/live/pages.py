@@ -101,6 +101,7 @@ def _plain_tests(tests: Tests) -> dict[str, Any]:
     return {
         "detectors": [visible(name) for name in tests.detectors],
         "passed": tests.passed,
+        "run": tests.run,
         "failed": [_plain(one) for one in tests.failed],
         "missing": [visible(name) for name in tests.missing],
     }

@@ -12,7 +12,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -95,6 +95,7 @@ class Preview:
         self._save_at: float | None = None
         self._to_test: set[str] = set()
         self._test_first = False
+        self._test_runs = 0
 
     # --- the loop -----------------------------------------------------------------------------------------------------
 
@@ -303,7 +304,8 @@ class Preview:
             tests = self._teller.of_tests(self._run_tests(self._project, there), there)
         except ReportgenError as error:
             tests = Tests(detectors=tuple(there), passed=0, failed=(self._teller.problem(error),))
-        self._board.show(tests=tests)
+        self._test_runs += 1
+        self._board.show(tests=replace(tests, run=self._test_runs))
         self._tell(f"tests of {', '.join(there)}: {tests.passed} passed, {len(tests.failed)} failed")
 
 
