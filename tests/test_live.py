@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from concurrent.futures import wait
 from pathlib import Path
 from typing import Any
 
@@ -262,6 +263,8 @@ def test_what_is_asked_ahead_is_what_would_be_asked(tmp_path: Path, monkeypatch:
         warehouse.fill("findings", "n integer", [(5,)])
         warehouse.create_tables([scored])
         warehouse.since()
+        # What has not had its turn yet would be asked here instead.
+        wait([future for _, future in warehouse._beside._asked.values()])
         for query in queries:
             warehouse.query(query)
         assert warehouse.since() == [queries[3]]

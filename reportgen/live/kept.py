@@ -53,9 +53,12 @@ class _Beside:
         return Result(tuple(str(d[0]) for d in described), tuple(str(d[1]) for d in described), rows)
 
     def take(self, key: tuple[Any, ...], versions: Versions, seconds: float) -> Result | None:
-        """Return the answer, if it was asked for at these versions and comes within so many seconds."""
-        asked, future = self._asked.pop(key, ({}, None))
-        if future is None or asked != versions:
+        """Return the answer, if it was asked for at these versions and comes within so many seconds.
+
+        What is still waiting its turn is not waited for: it can as well be asked elsewhere.
+        """
+        asked, future = self._asked.get(key, ({}, None))
+        if future is None or asked != versions or future.cancel():
             return None
         try:
             return future.result(seconds)
@@ -236,7 +239,8 @@ class KeptWarehouse(Warehouse):
         stale = {name for name, (_, seen) in self._made.items() if seen is None or seen != self._versions_of(seen)}
         while more := {n for n, (_, seen) in self._made.items() if seen and n not in stale and stale & seen.keys()}:
             stale |= more
-        for (text, *parameters, most), (seen, _) in self._last.answers.items():
+        # From the last to the first: whoever asks from the first on meets it half-way.
+        for (text, *parameters, most), (seen, _) in reversed(self._last.answers.items()):
             now = self._versions_of(seen)
             if now != seen and stale.isdisjoint(seen):
                 self._beside.ask((text, *parameters, most), now, text, parameters, most)
