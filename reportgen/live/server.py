@@ -26,6 +26,7 @@ from reportgen.live.preview import Preview, Tell
 from reportgen.live.problems import Teller
 from reportgen.publish.manifest import is_site_path, read_manifest
 from reportgen.redact import redact
+from reportgen.render.site import PLOTLY
 from reportgen.resources import resource_dir
 
 ADDRESS = "127.0.0.1"
@@ -35,6 +36,8 @@ _MOST_LISTENERS = 100
 _HEARTBEAT_SECONDS = 10.0
 #: Nobody keeps a connection open without saying anything for longer.
 _SILENCE_SECONDS = 60
+#: The large script of the charts never changes: while it need not be asked for, a browser keeps it compiled.
+_KEEP = "max-age=600"
 _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -209,10 +212,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return
         # A hash of bytes is remembered with them, so that a large script costs nothing the second time.
         tag = f'"{self.server.name}-{hash(data) & 0xFFFFFFFFFFFFFFFF:x}"'
+        more = {"ETag": tag, "Cache-Control": _KEEP if path == PLOTLY else "no-cache"}
         if self.headers.get("If-None-Match") == tag:
-            self._send(304, kind, b"", {"ETag": tag})
+            self._send(304, kind, b"", more)
         else:
-            self._send(200, kind, data, {"ETag": tag})
+            self._send(200, kind, data, more)
 
     def _send(self, status: int, kind: str, data: bytes, more: Mapping[str, str] | None = None) -> None:
         self._head(status, kind, {"Content-Length": str(len(data)), **(more or {})})
@@ -223,7 +227,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(status)
         headers = {
             "Content-Type": kind,
-            "Cache-Control": "no-cache" if "ETag" in more else "no-store",
+            "Cache-Control": "no-store",
             "X-Content-Type-Options": "nosniff",
             "Referrer-Policy": "no-referrer",
             "Cross-Origin-Resource-Policy": "same-origin",
