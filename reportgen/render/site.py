@@ -22,6 +22,7 @@ from reportgen.render.highlight import sql_html
 from reportgen.render.pages import Environment, Markup, environment, fill, json_for_script, search_path
 from reportgen.render.plotlyjs import plotly_js
 from reportgen.render.prose import plain, to_html
+from reportgen.render.sqlpages import sql_place
 
 PLOTLY = "assets/plotly.min.js"
 #: Rows of a chart that stand in its page; its CSV has them all.
@@ -89,8 +90,9 @@ def plan_site(report: Report, *, template_dirs: Sequence[Path] = ()) -> dict[str
     """
     env = environment(template_dirs)
     env.globals.update(
-        show=show, exact=exact, unit_word=unit_word, views=_view_functions(), sql_html=sql_html, pick=_pick
-    )
+        show=show, exact=exact, unit_word=unit_word, views=_view_functions(), sql_html=sql_html, pick=_pick,
+        sql_place=sql_place,
+    )  # fmt: skip
     env.filters["prose"] = lambda text: Markup(to_html(text))
     env.filters["plain"] = plain
     assets = dict(_assets(template_dirs))
