@@ -16,10 +16,12 @@ from reportgen import checkrules as rules
 from reportgen.detectorfile import front_problems, read_detector
 from reportgen.detectors import FINDINGS
 from reportgen.errors import ReportgenError
+from reportgen.macros import NAME as MACROS
+from reportgen.macros import make_macros
 from reportgen.resources import resource_dir
 from reportgen.settings import Settings, load_settings
 from reportgen.sqlfile import SqlFile, find_sql_files, near
-from reportgen.sqltree import Tree, read_tree
+from reportgen.sqltree import STEADY, Tree, read_tree
 from reportgen.warehouse import SqlError, Warehouse
 
 FOLDERS = ("sources", "marts", "detectors", "scoring", "charts")
@@ -73,7 +75,10 @@ class Check:
         with Warehouse() as store:
             store.load_raw({}, None)
             store.lock()
-            store.run_script((built_in / "macros.sql").read_text(encoding="utf-8"))
+            try:
+                make_macros(store, self._own)
+            except ReportgenError as error:
+                self._report(error)
             self._read_trees(store, looked_at)
             usable = {
                 folder: [f for f in looked_at[folder] if self._read(folder, f) and f.name not in clashing]
@@ -119,7 +124,7 @@ class Check:
             return
         for path in sorted(self._own.rglob("*.sql")):
             place = path.relative_to(self._own).parts
-            if len(place) != 2 or place[0] not in FOLDERS:
+            if place != (MACROS,) and (len(place) != 2 or place[0] not in FOLDERS):
                 folder = place[0] if len(place) > 1 else ""
                 hint = near(folder, FOLDERS) if folder not in FOLDERS else ""
                 what = f"is in no folder that is read{hint}"
@@ -155,7 +160,7 @@ class Check:
             return False
         for found in tree.unsteady:
             what = f"{found.what} gives another value in another build"
-            self._at(file, found.at, what, "Use the rows' own times: now_time in window_bounds is when the report is.")
+            self._at(file, found.at, what, STEADY)
         for found in tree.orderless:
             what = f"{found.what}: what it gives may change from build to build"
             self._at(file, found.at, what, "Say the order.", "warning")

@@ -16,6 +16,7 @@ from typing import Any
 from reportgen import detectors as detecting
 from reportgen.detectorfile import COUNTS, DetectorFile, read_detector
 from reportgen.errors import ReportgenError
+from reportgen.macros import make_macros
 from reportgen.resources import resource_dir
 from reportgen.settings import Settings
 from reportgen.sqlfile import SqlFile, find_sql_files, near
@@ -144,7 +145,7 @@ class Bench:
             {"settings": [(None, None, None, None, int(defaults.run_gap.total_seconds()), defaults.score_flag)]}, None
         )
         self._store.lock()
-        self._store.run_script((built_in / "macros.sql").read_text(encoding="utf-8"))
+        make_macros(self._store, own)
         for folder in ("sources", "marts"):
             self._store.create_tables(find_sql_files(folder, built_in, own))
 

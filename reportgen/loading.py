@@ -15,13 +15,14 @@ from reportgen.inputs.events import EventsRead, read_events
 from reportgen.inputs.feedback import read_feedback
 from reportgen.inputs.healing_log import read_healing
 from reportgen.inputs.sources import Inputs
+from reportgen.macros import make_macros
 from reportgen.model import InputFile, Notice, RejectedLine
 from reportgen.names import Names, clean_name, fold
 from reportgen.report import Found
 from reportgen.resources import resource_dir
 from reportgen.settings import Settings
 from reportgen.sqlfile import find_sql_files, near
-from reportgen.warehouse import Limits, SqlError, Warehouse
+from reportgen.warehouse import Limits, Warehouse
 
 #: Called with a stage's name, how much of it is done and how much there is (bytes or steps; 0: unknown).
 Progress = Callable[[str, int, int], None]
@@ -135,8 +136,7 @@ def make_marts(store: Warehouse, settings: Settings, found: Found, progress: Pro
     """Build sources and marts; return the accounts with what only the whole shows, and the pipeline asked for."""
     own = settings.project / "sql"
     built_in = resource_dir("sql")
-    store.run_script((built_in / "macros.sql").read_text(encoding="utf-8"))
-    _own_macros(store, own / "macros.sql")
+    make_macros(store, own)
     store.create_tables(find_sql_files("sources", built_in, own))
     store.create_tables(find_sql_files("marts", built_in, own))
     progress("load", 1, 1)
@@ -144,16 +144,6 @@ def make_marts(store: Warehouse, settings: Settings, found: Found, progress: Pro
     accounts, empty = _outside(store, found.inputs)
     notices = [*empty, *found.notices, *quality.remarks(store, only)]
     return replace(found, inputs=accounts, notices=notices), only
-
-
-def _own_macros(store: Warehouse, path: Path) -> None:
-    """Run a project's macros after the built-in ones, so that one of the same name stands in for it."""
-    if not path.is_file():
-        return
-    try:
-        store.run_script(path.read_text(encoding="utf-8-sig"))
-    except (SqlError, UnicodeDecodeError) as error:
-        raise ReportgenError("sql/macros.sql", str(error), "Mend the macros; nothing was written.") from error
 
 
 def _outside(store: Warehouse, accounts: Sequence[InputFile]) -> tuple[list[InputFile], list[Notice]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import fill
 
+from reportgen.macros import make_macros
 from reportgen.querying import TableInfo, tables
 from reportgen.resources import resource_dir
 from reportgen.sqlfile import SqlFile, find_sql_files
@@ -46,7 +47,7 @@ def marts_page() -> str:
     with Warehouse() as store:
         store.load_raw({}, None)
         store.lock()
-        store.run_script((built_in / "macros.sql").read_text(encoding="utf-8"))
+        make_macros(store, None)
         store.create_tables(files["sources"])
         store.create_tables(files["marts"])
         infos = {info.name: info for info in tables(store)}

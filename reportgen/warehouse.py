@@ -25,6 +25,7 @@ from reportgen.sqlerror import SqlError as SqlError
 from reportgen.sqlerror import failure, first_line
 from reportgen.sqlfile import SqlFile
 from reportgen.sqltext import literal, quoted
+from reportgen.sqltree import STEADY, read_tree
 
 Row = tuple[Any, ...]
 T = TypeVar("T")
@@ -171,6 +172,19 @@ class Warehouse:
         """Run statements that make macros. Raises SqlError."""
         self._run("", text)
 
+    def statements(self, text: str) -> list[tuple[int, str]]:
+        """Return the statements of a text, each with the line it begins on. Raises SqlError where it can't be read."""
+        try:
+            found = [one.query for one in self._con.extract_statements(text)]
+        except duckdb.Error as error:
+            raise failure(str(error), text) from error
+        places, at = [], 0
+        for query in found:
+            at = text.find(query, at)
+            places.append((text.count("\n", 0, at + len(query) - len(query.lstrip())) + 1, query))
+            at += len(query)
+        return places
+
     def create_tables(self, files: Sequence[SqlFile]) -> None:
         """Build each file as a table named for it, in the order of their references; a cycle is named."""
         for file in self._in_order(files):
@@ -296,7 +310,7 @@ class Warehouse:
         self._con.execute("set lock_configuration = true")
 
     def check_one_select(self, file: SqlFile) -> None:
-        """Raise ReportgenError where the file is not exactly one SELECT."""
+        """Raise ReportgenError where the file is not exactly one SELECT, or its answer would differ between builds."""
         try:
             statements = self._con.extract_statements(file.text)
         except duckdb.Error as error:
@@ -309,6 +323,12 @@ class Warehouse:
                 + (f", and holds {len(statements)} statements" if len(statements) != 1 else ""),
                 "Keep the SELECT only.",
             )
+        if file.origin == "project":
+            # What is built in was looked at when it was made, by a test.
+            for found in read_tree(self.serialized(file.text)).unsteady:
+                line = file.text.encode()[: found.at or 0].count(b"\n") + 1
+                what = f"{found.what} gives another value in another build"
+                raise ReportgenError(f"{file.name}:{line}", what, STEADY)
 
     def query(
         self, text: str, parameters: Sequence[Any] = (), *, bounded: bool = False, most: int | None = None

@@ -21,7 +21,7 @@ LEVELS = [
     {"loading"},
     {"report", "tables", "publish", "render", "inputs"},
     {"chartfiles", "wording", "quality", "detectortest"},
-    {"detectors"},
+    {"detectors", "macros"},
     {"warehouse", "detectorfile", "testfile", "testcells", "testresults"},
     {"sqlfile", "sqlerror", "sqltext", "sqltree", "healing", "healing_cli"},
     {"settings", "healing_journal"},
