@@ -1,6 +1,5 @@
 /* The report's only script of its own. Every page reads completely without it: it adds the theme switch, charts in
-   the place of open tables, sorting, folding of long tables, and copy buttons. It makes no request, and builds no
-   HTML from text. It runs in the head (so that the theme is right at the first paint), and again once the page is
+   the place of open tables, and what the scripts beside it share. It makes no request, and builds no HTML from text. It runs in the head (so that the theme is right at the first paint), and again once the page is
    parsed, before the deferred Plotly script. */
 (() => {
   "use strict";
@@ -33,6 +32,48 @@
     made.addEventListener("click", () => action(made));
     return made;
   }
+
+  /* Said to whoever listens, and seen by nobody. */
+  const status = document.createElement("p");
+  status.className = "hidden-text";
+  status.setAttribute("role", "status");
+  const announce = (text) => { status.textContent = text; };
+
+  function writeClipboard(text) {
+    if (navigator.clipboard) return navigator.clipboard.writeText(text).then(() => true, () => false);
+    const box = document.createElement("textarea");
+    box.value = text;
+    box.className = "hidden-text";
+    document.body.append(box);
+    box.select();
+    const done = document.execCommand("copy");
+    box.remove();
+    return Promise.resolve(done);
+  }
+
+  /* Copies, says so on the button, and else selects where the text stands. */
+  async function copyText(text, made, place) {
+    const words = made.textContent;
+    const done = await writeClipboard(text);
+    if (!done && place) {
+      const shut = place.closest("details");
+      if (shut) shut.open = true;
+      getSelection().selectAllChildren(place);
+    }
+    const said = done ? "Copied" : place ? "Selected" : "Not allowed here";
+    announce(said);
+    if (made.dataset.busy) return;
+    made.dataset.busy = "1";
+    made.classList.toggle("copied", done);
+    if (words) made.textContent = said;
+    setTimeout(() => {
+      if (words) made.textContent = words;
+      made.classList.remove("copied");
+      delete made.dataset.busy;
+    }, 2000);
+  }
+
+  window.reportgen = { all, announce, button, copyText };
 
   /* Theme: what is chosen against the system is remembered; choosing the system's own theme forgets it. */
 
@@ -127,71 +168,14 @@
     });
   }
 
-  /* Tables: buttons in the heads, aria-sort on the one in force; unknown values come last either way. */
-
-  function keyOf(cell, numeric) {
-    const text = cell.dataset.v ?? (cell.title || cell.textContent.trim());
-    if (!numeric) return (cell.dataset.v ?? cell.textContent.trim()).toLowerCase();
-    const found = /[\d,]*\.?\d+(e[+-]?\d+)?/i.exec(text);
-    return found ? (/^\W*-/.test(text) ? -1 : 1) * Number(found[0].replaceAll(",", "")) : null;
-  }
-
-  function sort(table, head, place) {
-    const numeric = head.classList.contains("n");
-    const now = head.getAttribute("aria-sort");
-    const next = now === null ? (numeric ? "descending" : "ascending") : now === "ascending" ? "descending" : "ascending";
-    const sign = next === "ascending" ? 1 : -1;
-    const body = table.tBodies[0];
-    const rows = [...body.rows].map((row) => ({ row, key: keyOf(row.cells[place], numeric) }));
-    const order = new Intl.Collator("en", { numeric: true });
-    rows.sort((a, b) => {
-      if (a.key === null || b.key === null) return (a.key === null) - (b.key === null);
-      return sign * (numeric ? a.key - b.key : order.compare(a.key, b.key));
-    });
-    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
-    head.setAttribute("aria-sort", next);
-    body.append(...rows.map((one) => one.row));
-  }
-
-  function makeSortable(table) {
-    if (table.tBodies[0].rows.length < 2) return;
-    [...table.tHead.rows[0].cells].forEach((head, place) => {
-      if (!head.textContent.trim()) return;
-      const made = button("", () => sort(table, head, place));
-      made.append(...head.childNodes);
-      head.append(made);
-      /* Chromium repeats a table's head on each sheet of paper, but not the text of buttons in it. */
-      addEventListener("beforeprint", () => made.replaceWith(...made.childNodes));
-      addEventListener("afterprint", () => {
-        made.append(...head.childNodes);
-        head.append(made);
-      });
-    });
-  }
-
-  function makeFoldable(table) {
-    const rows = table.tBodies[0].rows;
-    if (rows.length <= 20) return;
-    const words = () => (table.classList.contains("open") ? "Show the first 20 only" : `Show all ${rows.length.toLocaleString("en")} rows`);
-    const made = button("", (self) => {
-      table.classList.toggle("open");
-      self.setAttribute("aria-expanded", String(table.classList.contains("open")));
-      self.textContent = words();
-    });
-    made.className = "quiet fold";
-    made.textContent = words();
-    made.setAttribute("aria-expanded", "false");
-    table.closest(".scroll").after(made);
-  }
-
-  /* A link to a row that is folded away opens what hides it. */
+  /* A link to what is folded away or filtered out opens what hides it. */
   function reveal() {
-    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    let id = location.hash.slice(1);
+    try { id = decodeURIComponent(id); } catch { /* then as it is written */ }
+    const target = id && document.getElementById(id);
     if (!target) return;
-    for (let place = target; place; place = place.parentElement) {
-      if (place.tagName === "DETAILS") place.open = true;
-      if (place.tagName === "TABLE") place.parentElement.parentElement.querySelector(".fold[aria-expanded=false]")?.click();
-    }
+    for (let place = target; place; place = place.parentElement) if (place.tagName === "DETAILS") place.open = true;
+    target.dispatchEvent(new Event("reveal", { bubbles: true }));
     target.scrollIntoView();
   }
 
@@ -205,32 +189,14 @@
     all(".scroll, pre").forEach((region) => watcher.observe(region));
   }
 
-  function copyButton(holder) {
-    const made = button("Copy", async (self) => {
-      try {
-        await navigator.clipboard.writeText(holder.querySelector("pre").textContent);
-        self.textContent = "Copied";
-      } catch {
-        getSelection().selectAllChildren(holder.querySelector("pre"));
-        self.textContent = "Selected";
-      }
-      setTimeout(() => { self.textContent = "Copy"; }, 2000);
-    });
-    made.className = "quiet";
-    holder.append(made);
-  }
-
   function enhance() {
     prepareCharts();
-    all("table[data-sort]").forEach(makeSortable);
-    all("table[data-fold]").forEach(makeFoldable);
-    all(".code").forEach(copyButton);
     all(".top").forEach(themeSwitch);
     watchRegions();
     const here = document.querySelector(".nav [aria-current]");
     const strip = document.querySelector(".nav > div");
     if (here && strip) strip.scrollLeft = here.offsetLeft - 48;
-    reveal();
+    document.body.append(status);
     addEventListener("hashchange", reveal);
   }
 
@@ -238,4 +204,5 @@
   const whenParsed = () => document.readyState === "interactive" && enhance();
   document.addEventListener("readystatechange", whenParsed);
   document.addEventListener("DOMContentLoaded", drawCharts);
+  document.addEventListener("DOMContentLoaded", reveal);
 })();

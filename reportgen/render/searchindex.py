@@ -1,0 +1,184 @@
+"""The index of the search box: what can be found, and where it stands, as a script that holds data only.
+
+A page opened from a file can't fetch, but it can load a script: `assets/search-index.js` sets one variable to one JSON
+value, and is loaded when the box is first used. Titles are data there, never HTML.
+
+Its size is bounded, whatever the project holds: each kind has a most number of entries (the best come first, as the
+report orders them), each text a most length, and what is left out is counted, so that the box can say so. Runs are in
+it by their pages, where they have one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html.parser import HTMLParser
+
+from reportgen.model import Report
+from reportgen.render.pages import json_for_script
+from reportgen.render.prose import plain
+
+PATH = "assets/search-index.js"
+#: How many entries a kind may have, and how long a text of an entry may be.
+MOST_ENTRIES = 500
+MOST_TEXT = 96
+
+#: Kinds by the folder of a page, in the order in which results are shown.
+KINDS: dict[str, str] = {
+    "": "Pages",
+    "recommendations": "Recommendations",
+    "pipelines": "Pipelines",
+    "agents": "Agents",
+    "runs": "Runs",
+    "detectors": "Detectors",
+    "sql": "SQL",
+    "charts": "Charts",
+    "words": "How to read this",
+}
+#: What else a page is looked for by.
+_ALSO = {
+    "index.html": "home start summary total cost trend",
+    "recommendations.html": "findings ranked score saving",
+    "agents.html": "mean score error rate cost a run",
+    "pipelines.html": "runs cost measure",
+    "healing.html": "incidents attempts retry escalated blocked recovered",
+    "budget.html": "limits spent windows over",
+    "data-quality.html": "rejected lines warnings coverage account inputs files versions",
+    "detectors.html": "outcomes found clear skipped error off parameters thresholds",
+    "how-to-read.html": "help glossary legend estimate unknown score words",
+    "sql.html": "queries marts charts scoring sources",
+}
+_HEADINGS = frozenset({"h2", "h3", "dt"})
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that can be found: its title, where it is (from the top of the site), and words beyond the title."""
+
+    kind: str
+    title: str
+    path: str
+    also: str = ""
+
+
+def search_index(
+    report: Report,
+    pages: Iterable[tuple[str, str]],
+    *,
+    help_html: str = "",
+    sql: Iterable[tuple[str, str, str]] = (),
+) -> bytes:
+    """Return the script: `var reportgenIndex={…};`, ASCII, the same bytes for the same report.
+
+    `pages` are the path and title of each page of the site; `help_html` is the page how-to-read.html, whose headings
+    and words that have an id are found too; `sql` are the path with anchor, title and file of each SQL file.
+    """
+    entries = [
+        *_pages(report, pages),
+        *(Entry("sql", title, path, file) for path, title, file in sql),
+        *_charts(report),
+        *(Entry("words", text, f"how-to-read.html#{anchor}") for anchor, text in _headings(help_html)),
+    ]
+    return script_of(entries)
+
+
+def script_of(entries: Sequence[Entry]) -> bytes:
+    """Return the script of these entries, grouped by kind; within a kind they keep their order."""
+    groups = []
+    for kind in dict.fromkeys([*KINDS, *(entry.kind for entry in entries)]):
+        mine = [entry for entry in entries if entry.kind == kind]
+        if mine:
+            groups.append(_group(KINDS.get(kind, kind), mine))
+    return f"var reportgenIndex={json_for_script(groups)};\n".encode("ascii")
+
+
+def _group(title: str, entries: Sequence[Entry]) -> dict[str, object]:
+    """Return a kind as the script has it: what all paths have in front and at their end stands once."""
+    kept = entries[:MOST_ENTRIES]
+    paths = [entry.path for entry in kept]
+    at = _common(paths)
+    end = _common([path[len(at) :][::-1] for path in paths])[::-1]
+    rows = []
+    for entry in kept:
+        also = _cut(entry.also)
+        row = [_cut(entry.title), entry.path[len(at) : len(entry.path) - len(end)]]
+        rows.append([*row, also] if also else row)
+    return {"kind": title, "at": at, "end": end, "rows": rows, "left": len(entries) - len(kept)}
+
+
+def _common(texts: Sequence[str]) -> str:
+    """Return what all texts begin with."""
+    first, last = min(texts), max(texts)
+    length = next((n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    return first[:length]
+
+
+def _cut(text: str) -> str:
+    line = plain(text)
+    return line if len(line) <= MOST_TEXT else f"{line[: MOST_TEXT - 1].rstrip()}…"
+
+
+def _pages(report: Report, pages: Iterable[tuple[str, str]]) -> Iterator[Entry]:
+    also = _also(report)
+    for path, title in pages:
+        folder = path.rpartition("/")[0]
+        if folder == "sql":
+            # Found by the files that stand on it.
+            continue
+        yield Entry(folder, title, path, also.get(path, ""))
+
+
+def _also(report: Report) -> Mapping[str, str]:
+    words = dict(_ALSO)
+    for found in report.recommendations:
+        words[f"recommendations/{found.id}.html"] = f"{found.issue} {found.subject} {found.pipeline}"
+    for detector in report.detectors:
+        words[f"detectors/{detector.detector}.html"] = f"{detector.detector} {detector.issue} SQL"
+    for agent in report.agents:
+        path = f"agents/{agent.slug}.html"
+        if len(words.get(path, "")) < MOST_TEXT:
+            words[path] = f"{words.get(path, '')} {agent.pipeline}"
+    return words
+
+
+def _charts(report: Report) -> Iterator[Entry]:
+    """Yield the charts of pages that there is one of; an agent's or a pipeline's are found by its page."""
+    at = {"overview": "index.html", "healing": "healing.html", "budget": "budget.html"}
+    for chart in report.charts:
+        if not chart.key and chart.page in at:
+            yield Entry("charts", chart.title, f"{at[chart.page]}#chart-{chart.id}")
+
+
+class _Headings(HTMLParser):
+    """Collects the headings and defined words that have an id, with their text."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.found: list[tuple[str, str]] = []
+        self._in = ""
+        self._id = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Begin a heading."""
+        anchor = dict(attrs).get("id")
+        if tag in _HEADINGS and anchor and not self._in:
+            self._in, self._id = tag, anchor
+            self.found.append((anchor, ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        """End it."""
+        if tag == self._in:
+            self._in = ""
+
+    def handle_data(self, data: str) -> None:
+        """Take its text."""
+        if self._in:
+            anchor, text = self.found[-1]
+            self.found[-1] = (anchor, text + data)
+
+
+def _headings(html: str) -> list[tuple[str, str]]:
+    reader = _Headings()
+    reader.feed(html)
+    reader.close()
+    return [(anchor, text) for anchor, text in reader.found if text.strip()]
