@@ -20,6 +20,8 @@ Effort = Literal["S", "M", "L"]
 #: `tag`: a feedback tag of the pipeline; `other`: anything else (a limit, a model), which has no reviews or incidents.
 SubjectKind = Literal["agent", "run", "pipeline", "project", "tag", "other"]
 Status = Literal["found", "clear", "skipped", "error"]
+#: The folders of `sql/`, in the order in which they are built; the detectors stand between marts and scoring.
+SqlKind = Literal["macros", "sources", "marts", "scoring", "charts", "tables"]
 Outcome = Literal["escalated", "blocked", "presumed recovered"]
 InputKind = Literal["events", "feedback", "healing", "budget"]
 #: A cell of a chart's or a table's row: exact numbers as text, small counts as numbers.
@@ -40,6 +42,7 @@ class Build:
     #: The moment the report speaks of: `--as-of`, else the latest event, healing entry or feedback date.
     now: str | None
     redacted: bool
+    #: The project's name, `[report] title` of the settings; empty without it.
     project: str
     #: Settings in force that change numbers, as `(name, value, unit)`.
     settings: list[tuple[str, str, str]]
@@ -134,6 +137,45 @@ class Pipeline:
     recent_score: float | None
     earlier_score: float | None
     #: Ids of its recommendations, best first.
+    recommendations: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trend:
+    """The cost of one measure, the later half of the period beside the earlier, over the pipelines shown.
+
+    A run counts where it started; runs without a time count in neither half. Costs are None where no run of that half
+    is there to tell, so that a change is only ever a measured one.
+    """
+
+    measure: Measure
+    #: The middle of the project's period: what starts then or later is of the later half.
+    middle: str | None
+    earlier_runs: int
+    recent_runs: int
+    earlier_cost: str | None
+    recent_cost: str | None
+    #: Quotients, 6 places.
+    earlier_run_cost: str | None
+    recent_run_cost: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run of a pipeline; `cost` is in the pipeline's measure, None where nothing is known."""
+
+    pipeline: str
+    run: str
+    #: Its anchor on the page of its month, the same in every build: `run-doc-1007-03`.
+    anchor: str
+    started: str | None
+    ended: str | None
+    events: int
+    agents: int
+    cost: str | None
+    #: True where an event of unknown cost is in it.
+    incomplete: bool
+    #: Ids of the recommendations about it.
     recommendations: list[str]
 
 
@@ -239,6 +281,8 @@ class Recommendation:
     saving: str | None
     saving_share: float | None
     saving_basis: Basis
+    #: How the saving is worked out and what it rests on, in words; empty where the detector does not say.
+    saving_words: str = ""
     vfm: Vfm
     #: For each part (`frequency`, …) the evidence in words, enough to recompute the number.
     vfm_evidence: dict[str, str]
@@ -298,6 +342,8 @@ class Detector:
     file: str
     sql: str
     parameters: list[Parameter]
+    #: The tables that its SQL reads.
+    reads: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -326,31 +372,64 @@ class Chart:
     """Rows of one chart file, for one place. The renderer makes the figure from `kind` and the column roles.
 
     `kind`: `bars` (x, y, series: stacked), `rows` (x value, y category; horizontal bars), `points` (x, y, mark, label),
-    `lines` (x, y, series). `page`: `overview`, `pipeline`, `agent`, `recommendation`, `healing`, `budget`.
+    `lines` (x, y, series), `bubbles` (x, y, size, mark, label), `spans` (from x to end, a row for each y).
+    `page`: `overview`, `recommendations`, `pipeline`, `agents`, `agent`, `recommendation`, `healing`, `budget`.
     `key`: which one (the pipeline's slug, the agent's slug, the recommendation's id), empty for one-page places.
     A row whose `mark` column is true is drawn as marked (an outlier, the subject). `line_at` draws a threshold.
+    `level` is a column whose value is drawn as a level over the rows that have it (the mean of a window).
     """
 
     id: str
     page: str
     key: str
+    #: What the chart says where something can be said, else what it shows.
     title: str
-    kind: Literal["bars", "rows", "points", "lines"]
+    #: What the chart shows, where the title says what was found; else empty.
+    about: str = ""
+    kind: Literal["bars", "rows", "points", "lines", "bubbles", "spans"]
     columns: list[Column]
     x: str
     y: str
     series: str | None
     mark: str | None
     label: str | None
+    size: str | None = None
+    end: str | None = None
+    level: str | None = None
+    #: The column that leads to a page: names of agents or pipelines, or ids of recommendations.
+    link: str | None = None
+    link_to: Literal["agents", "pipelines", "recommendations"] | None = None
+    #: Colours of series by name, the same in every project: `good`, `warn`, `bad`, `grey`, `base`, or `1` to `6`.
+    colours: dict[str, str] = field(default_factory=dict)
     #: Cost columns are in this measure.
     measure: Measure | None
     line_at: str | None
     line_label: str | None
     note: str
-    rows: list[list[Cell]]
-    #: The chart file's SQL, for "how was this made".
-    sql: str
+    #: The chart file, `sql/charts/cost_by_day.sql`; its text is in `Report.sql`.
     file: str
+    #: Its rows in full: a file under `site/data/`.
+    csv: str = ""
+    #: Not in report.json, which names the CSV.
+    rows: list[list[Cell]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqlText:
+    """One SQL file that took part; those of the detectors are with their detector."""
+
+    #: `sql/marts/agents.sql`; unique but for a project's `sql/macros.sql`, which adds to the built-in one.
+    file: str
+    kind: SqlKind
+    #: The file's name without `.sql`: the table that it makes, the chart, the CSV.
+    name: str
+    title: str
+    #: What it is, Markdown.
+    doc: str
+    origin: Literal["built-in", "project"]
+    sql: str
+    #: What it reads, by name: `agents`, `findings`, `raw.events`, `params.cost_outlier`.
+    reads: list[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -433,6 +512,8 @@ class Table:
     file: str
     title: str
     rows: int
+    #: The SQL file that gives its rows; None where no SQL does.
+    sql_file: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -456,6 +537,11 @@ class Report:
     rejected_total: int
     notices: list[Notice]
     tables: list[Table] = field(default_factory=list)
+    sql: list[SqlText] = field(default_factory=list)
     retired: list[Retired] = field(default_factory=list)
     detectors_off: list[OffDetector] = field(default_factory=list)
+    #: One for each measure that the pipelines use, money first.
+    trends: list[Trend] = field(default_factory=list)
+    #: Every run, by pipeline and start. Not in report.json: `runs.csv` has them.
+    runs: list[Run] = field(default_factory=list)
     schema_version: int = SCHEMA_VERSION
