@@ -1,0 +1,65 @@
+"""One recommendation as Markdown, to paste into an issue tracker: whole without the report beside it.
+
+Every value is escaped, so that it reads back as what it is; only a detector's own prose keeps its markup. The line
+that names the page comes last, and is the caller's: only who copies knows the address.
+"""
+
+from __future__ import annotations
+
+from reportgen.model import Basis, Recommendation
+from reportgen.names import ALL_PIPELINES
+from reportgen.render.format import UNKNOWN, show
+from reportgen.render.markdown import table
+from reportgen.render.markdown_rows import evidence_rows
+from reportgen.render.prose import escape_markdown, one_line, visible
+
+_PARTS = (
+    ("frequency", "How often"),
+    ("failure_reduction", "Failures it would prevent"),
+    ("burden_reduction", "Work it would take off people"),
+    ("cost_savings", "Cost it would save"),
+)
+_EFFORT = {"S": "small", "M": "medium", "L": "large"}
+_BASIS: dict[Basis, str] = {
+    "measured": "measured, from costs that the producer reported",
+    "priced": "≈ priced from tokens and model",
+    "estimated": "≈ estimated by the producer",
+    "unknown": "unknown",
+}
+
+
+def clipping(found: Recommendation) -> str:
+    """Return the recommendation as Markdown: title, finding, action, saving, the score's parts, the evidence.
+
+    It ends with `Page: `, after which its address is to stand.
+    """
+    score = [
+        [label, f"{getattr(found.vfm, name)} of 25", found.vfm_evidence.get(name, "")] for name, label in _PARTS
+    ]
+    parts = [
+        f"### {escape_markdown(found.title)}",
+        _prose(found.finding),
+        f"**What to do:** {_prose(found.action)} Effort: {_EFFORT[found.effort]}.",
+        f"**Could save:** {_saving(found)}",
+        f"**Score:** {found.vfm.total} of 100, hint: {found.decision}. It helps to order the work; people decide.",
+        table("Part | Points: | Why", score).rstrip("\n"),
+    ]
+    if found.evidence:
+        parts.append(table("Evidence | Value:", evidence_rows(found)).rstrip("\n"))
+    parts.append(f"Detector: `{found.detector}`. Id: `{found.id}`. Page: ")
+    return "\n\n".join(parts)
+
+
+def _prose(text: str) -> str:
+    """Return an author's Markdown as one line of it, or as literal text where it is more than prose."""
+    line = " ".join(visible(text).split())
+    return line if one_line(line) else escape_markdown(text)
+
+
+def _saving(found: Recommendation) -> str:
+    if found.saving is None:
+        return UNKNOWN
+    whole = "all cost" if found.pipeline == ALL_PIPELINES else "the pipeline's cost"
+    share = "" if found.saving_share is None else f" ({show(found.saving_share, 'share')} of {whole})"
+    text = f"{show(found.saving, 'cost', found.cost_measure)}{share}"
+    return f"{escape_markdown(text)}; {_BASIS[found.saving_basis]}."
