@@ -95,22 +95,16 @@ def script_of(entries: Sequence[Entry]) -> bytes:
 def _group(title: str, entries: Sequence[Entry]) -> dict[str, object]:
     """Return a kind as the script has it: what all paths have in front and at their end stands once."""
     kept = entries[:MOST_ENTRIES]
-    paths = [entry.path for entry in kept]
-    at = _common(paths)
-    end = _common([path[len(at) :][::-1] for path in paths])[::-1]
+    first = kept[0].path
+    at = first[: first.rfind("/") + 1]
+    at = at if all(entry.path.startswith(at) for entry in kept) else ""
+    end = ".html" if all(entry.path.endswith(".html") for entry in kept) else ""
     rows = []
     for entry in kept:
         also = _cut(entry.also)
         row = [_cut(entry.title), entry.path[len(at) : len(entry.path) - len(end)]]
         rows.append([*row, also] if also else row)
     return {"kind": title, "at": at, "end": end, "rows": rows, "left": len(entries) - len(kept)}
-
-
-def _common(texts: Sequence[str]) -> str:
-    """Return what all texts begin with."""
-    first, last = min(texts), max(texts)
-    length = next((n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
-    return first[:length]
 
 
 def _cut(text: str) -> str:
@@ -131,7 +125,8 @@ def _pages(report: Report, pages: Iterable[tuple[str, str]]) -> Iterator[Entry]:
 def _also(report: Report) -> Mapping[str, str]:
     words = dict(_ALSO)
     for found in report.recommendations:
-        words[f"recommendations/{found.id}.html"] = f"{found.issue} {found.subject} {found.pipeline}"
+        names = [name for name in (found.subject, found.pipeline) if name not in found.title]
+        words[f"recommendations/{found.id}.html"] = " ".join([found.issue, *names])
     for detector in report.detectors:
         words[f"detectors/{detector.detector}.html"] = f"{detector.detector} {detector.issue} SQL"
     for agent in report.agents:
