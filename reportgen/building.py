@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import reportgen
-from reportgen import detectorfile, tables
+from reportgen import detectorfile, macros, tables
 from reportgen import detectors as detecting
 from reportgen import publish as publishing
 from reportgen.chartfiles import ChartFailed
@@ -34,12 +34,12 @@ STILL_WRITTEN = "still being written"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysed:
-    """What came of the warehouse: the report, the charts that failed, and what makes the CSV files, by their path."""
+    """What came of the warehouse: the report, the charts and tables that failed, what makes the CSV files, by path."""
 
     report: Report
     #: Every finding's id and title, shown or not.
     ids: Mapping[str, str]
-    failed: Sequence[ChartFailed]
+    failed: Sequence[ChartFailed | tables.TableFailed]
     csvs: Mapping[str, Callable[[], bytes]]
 
 
@@ -119,7 +119,7 @@ def _build(settings: Settings, inputs: Inputs, paths: Sequence[Path], progress: 
     )
 
 
-def _exit_code(settings: Settings, report: Report, failed: Sequence[ChartFailed], rejected: int) -> int:
+def _exit_code(settings: Settings, report: Report, failed: Sequence[object], rejected: int) -> int:
     if failed or any(d.status == "error" for d in report.detectors) or (settings.strict and rejected):
         return ExitCode.DETECTOR_FAILED
     if settings.fail_on is not None and any(r.vfm.total >= settings.fail_on for r in report.recommendations):
@@ -162,30 +162,38 @@ def analyse(
         pipelines={str(row[0]) for row in store.query("select pipeline from pipelines").rows},
     )
     store.fill("findings", detecting.FINDINGS, [f.cells() for o in outcomes for f in o.findings])
-    store.create_tables(find_sql_files("scoring", built_in, own))
+    scoring = find_sql_files("scoring", built_in, own)
+    store.create_tables(scoring)
+    made = [file for folder in ("sources", "marts") for file in find_sql_files(folder, built_in, own)]
+    charts = find_sql_files("charts", built_in, own)
+    whole = find_sql_files("tables", built_in, own)
     progress("detect", len(active), len(active))
     report, failed, ids = assemble(
         store,
         outcomes,
         off=[one for one in readings if not detectorfile.is_on(one, settings)],
         pipeline=only,
-        charts=find_sql_files("charts", built_in, own),
+        charts=charts,
+        sql=[*macros.files(own), *made, *scoring, *charts, *whole],
         found=found,
         build=_build_facts(settings, only),
     )
-    notices = [
-        Notice(code="chart-failed", message=f"chart {one.file.id} failed: {one.message}", file=one.where)
-        for one in failed
-    ]
-    report = replace(report, notices=[*report.notices, *notices])
-    rows, csvs = tables.make_tables(
+    wholes = tables.make_tables(
         store,
-        pipeline=only,
+        whole,
         recommendations=report.recommendations,
+        detectors=report.detectors,
         inputs=found.inputs,
         rejected=found.rejected,
     )
-    return Analysed(report=with_extras(report, tables=rows, retired=()), ids=ids, failed=failed, csvs=csvs)
+    notices = [
+        Notice(code=f"{what}-failed", message=f"{what} {one.file.id} failed: {one.message}", file=one.where)
+        for what, ones in (("chart", failed), ("table", wholes.failed))
+        for one in ones
+    ]
+    report = replace(report, notices=[*report.notices, *notices])
+    report = with_extras(report, tables=wholes.tables, retired=())
+    return Analysed(report=report, ids=ids, failed=[*failed, *wholes.failed], csvs=wholes.files)
 
 
 def with_retired(settings: Settings, analysed: Analysed) -> Analysed:
@@ -249,7 +257,7 @@ def _build_facts(settings: Settings, only: str | None) -> Build:
         as_of=moment(settings.as_of),
         now=None,
         redacted=settings.redact,
-        project="",
+        project=settings.title,
         settings=[
             ("run_gap", str(int(settings.run_gap.total_seconds())), "seconds"),
             ("score_flag", f"{settings.score_flag:f}", "points"),

@@ -159,9 +159,9 @@ def _chart(file: SqlFile, key: str, rows: Sequence[Mapping[str, Any]], position:
         line_at=as_text(first.get(str(front["line"]))) if "line" in front else None,
         line_label=front.get("line_label"),
         note=str(front.get("note", "")),
-        rows=[[_cell(row[name]) for name in shown] for row in rows],
-        sql=file.text,
         file=file.name,
+        csv="-".join(["chart", *parts, *([key] if key else [])]) + ".csv",
+        rows=[[_cell(row[name]) for name in shown] for row in rows],
     )
 
 

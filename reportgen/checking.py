@@ -24,7 +24,7 @@ from reportgen.sqlfile import SqlFile, find_sql_files, near
 from reportgen.sqltree import STEADY, Tree, read_tree
 from reportgen.warehouse import SqlError, Warehouse
 
-FOLDERS = ("sources", "marts", "detectors", "scoring", "charts")
+FOLDERS = ("sources", "marts", "detectors", "scoring", "charts", "tables")
 #: Folders whose files become tables of one schema, so that no two may have one name.
 _TABLES = ("sources", "marts", "scoring")
 Severity = Literal["error", "warning"]
@@ -93,13 +93,15 @@ class Check:
             self._tables(store, "scoring", usable["scoring"])
             for file in usable["charts"]:
                 self._chart(store, file)
+            for file in usable["tables"]:
+                self._whole_table(store, file)
         return sorted(self._problems, key=lambda p: (p.path, p.line, p.column, p.severity, p.what))
 
     def _looked_at(self, files: Mapping[str, Sequence[SqlFile]], built_in: Path) -> dict[str, list[SqlFile]]:
         """Return the files to bind. What a project leaves as it came was bound when reportgen was made."""
         own = [(folder, file) for folder in FOLDERS for file in files[folder] if file.origin == "project"]
         replaces = any((built_in / folder / file.path.name).exists() for folder, file in own)
-        kept = () if self._project is None or replaces else ("detectors", "charts")
+        kept = () if self._project is None or replaces else ("detectors", "charts", "tables")
         return {
             folder: [file for file in files[folder] if folder not in kept or file.origin == "project"]
             for folder in FOLDERS
@@ -260,6 +262,14 @@ class Check:
         columns = self._bind(store, "charts", file)
         if columns is not None:
             for problem in rules.chart_columns(file, [name for name, _ in columns]):
+                self._report(problem)
+
+    def _whole_table(self, store: Warehouse, file: SqlFile) -> None:
+        tree = self._tree("tables", file)
+        self._apply(file, tree, rules.order_of_chart(tree))
+        columns = self._bind(store, "tables", file)
+        if columns is not None:
+            for problem in rules.table_columns(file, [name for name, _ in columns]):
                 self._report(problem)
 
     # --- collecting -------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from reportgen.detectorfile import SLOT, fits, front_problems, is_number
 from reportgen.errors import ReportgenError
 from reportgen.sqlfile import SqlFile, key_problems, near
 from reportgen.sqltree import Tree
+from reportgen.tables import table_problems
 
 _TABLE_FRONT: dict[str, type | tuple[type, ...]] = {"title": str, "doc": str, "columns": dict}
 _EXACT = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\(\d+,\s?\d+\)|\"NULL\")$")
@@ -68,6 +69,8 @@ def front(folder: str, file: SqlFile) -> Iterator[ReportgenError]:
         yield from front_problems(file)
     elif folder == "charts":
         yield from chart_problems(file)
+    elif folder == "tables":
+        yield from table_problems(file)
     else:
         wrong = list(key_problems(file, file.front, _TABLE_FRONT))
         yield from wrong
@@ -121,6 +124,7 @@ def detector_texts(file: SqlFile, columns: Sequence[str]) -> Iterator[ReportgenE
     """Yield slots of the sentences that name no column, and columns described that the SELECT does not give."""
     texts: dict[tuple[str, ...], object] = {
         ("finding",): file.front.get("finding"),
+        ("saving",): file.front.get("saving"),
         ("action",): file.front.get("action"),
     }
     actions = file.front.get("actions", {})

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from reportgen.errors import ReportgenError
 from reportgen.resources import resource_dir
+from reportgen.sqlfile import Origin, SqlFile
 from reportgen.sqltree import STEADY, read_tree
 from reportgen.warehouse import SqlError, Warehouse
 
@@ -42,6 +43,18 @@ def make_macros(store: Warehouse, own: Path | None) -> None:
     except (UnicodeDecodeError, OSError) as error:
         raise ReportgenError(SHOWN, f"can't be read: {error}", "Save it as UTF-8 text.") from error
     _refuse_unsteady(store)
+
+
+def files(own: Path | None) -> list[SqlFile]:
+    """Return the files that `make_macros` runs, for showing: the built-in one, then the project's where it has one."""
+    places: list[tuple[Path, Origin]] = [(resource_dir("sql") / NAME, "built-in")]
+    if own is not None and (own / NAME).is_file():
+        places.append((own / NAME, "project"))
+    front = {"title": "Functions that the other files use"}
+    return [
+        SqlFile("macros", path, SHOWN, origin, front, path.read_text(encoding="utf-8-sig", errors="replace"))
+        for path, origin in places
+    ]
 
 
 def _without_notes(statement: str) -> str:

@@ -80,9 +80,9 @@ def complaints(result: BuildResult, fail_on: int | None) -> list[ReportgenError]
         if d.status == "error"
     ]
     found += [
-        ReportgenError(n.file or "sql/charts", n.message, "Mend it; the report lacks this chart.", code)
+        ReportgenError(n.file or "sql", n.message, f"Mend it; the report lacks this {n.code.split('-')[0]}.", code)
         for n in report.notices
-        if n.code == "chart-failed"
+        if n.code in ("chart-failed", "table-failed")
     ]
     if code == ExitCode.DETECTOR_FAILED and result.rejected_errors:
         lines = "1 line was" if result.rejected_errors == 1 else f"{_count(result.rejected_errors)} lines were"

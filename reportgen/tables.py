@@ -1,95 +1,132 @@
-"""The CSV files under `site/data/`: the whole of what the pages show parts of."""
+"""The CSV files under `site/data/`: the whole of what the pages show parts of.
+
+Most are what a file of `sql/tables/` gives: `sql/tables/runs.sql` gives `data/runs.csv`. What no SQL makes (the account
+of the input lines) and what the report puts together (ranks, decisions) is written from the report.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 
 from reportgen.detectors import as_text
-from reportgen.model import Cell, InputFile, Recommendation, RejectedLine, Table
+from reportgen.errors import ReportgenError
+from reportgen.model import Cell, Detector, InputFile, Recommendation, RejectedLine, Table
 from reportgen.render.csvtext import csv_text
-from reportgen.warehouse import Warehouse
+from reportgen.sqlfile import SqlFile, key_problems, raise_first
+from reportgen.warehouse import SqlError, Warehouse
 
-#: File name to its title and the query that gives its rows; `{only}` keeps one pipeline's part.
-QUERIES: dict[str, tuple[str, str]] = {
-    "pipelines.csv": (
-        "Pipelines",
-        "select pipeline, events, runs, event_agents as agents, cost_measure, cost, known_costs, cost_basis,"
-        " incomplete_runs, unattributed_events, inferred_events, undated_events, runless_events, feedback_rows,"
-        " first_time, last_time from pipelines {only} order by pipeline",
-    ),
-    "agents.csv": (
-        "Agents in each pipeline",
-        "select pipeline, agent, attributed, in_roster, events, runs, cost, cost_basis, feedback_rows, scores,"
-        " low_scores, cast(case when scores > 0 then score_sum / scores end as decimal(18, 6)) as mean_score, trend,"
-        " first_seen, last_seen from agents {only} order by pipeline, agent",
-    ),
-    "runs.csv": (
-        "Runs",
-        "select pipeline, run, started, ended, events, agents, cost, incomplete from runs {only}"
-        " order by pipeline, run_rank",
-    ),
-    "feedback.csv": (
-        "Reviewers' feedback",
-        "select feedback_date, pipeline, agent, score, score_text, array_to_string(tags, ', ') as tags, issue,"
-        " resolution from feedback {only} order by row_no",
-    ),
-    "healing.csv": (
-        "Recovery attempts",
-        "select log_time, pipeline, agent, run_id, error_type, attempt, max_attempts, action, exit_code, reason,"
-        " context from healing_attempts {only} order by row_no",
-    ),
-    "incidents.csv": (
-        "Healing incidents",
-        "select pipeline, agent, run_id, error_type, outcome, attempts, first_time, last_time, last_action"
-        " from healing_incidents {only}"
-        " order by first_time nulls last, pipeline, agent, run_id, error_type, incident_no",
-    ),
-    "budget.csv": (
-        "Budget windows",
-        "select subject, window_name, window_start, spent_usd, limit_usd from budget_windows"
-        " order by row_no, window_start",
-    ),
-}
+_FRONT: dict[str, type | tuple[type, ...]] = {"title": str, "doc": str}
+#: Names that files of `sql/tables/` can't have: these CSV files are made elsewhere.
+TAKEN = ("recommendations", "evidence", "detectors", "inputs", "rejected")
+
+Rows = Sequence[Sequence[object]]
+
+
+@dataclass(frozen=True, slots=True)
+class TableFailed:
+    """A file of `sql/tables/` that gave no rows: the message, and where."""
+
+    file: SqlFile
+    message: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tables:
+    """What there is, what makes each file's content by its path in the site (`data/runs.csv`), and what failed."""
+
+    tables: Sequence[Table]
+    files: Mapping[str, Callable[[], bytes]]
+    failed: Sequence[TableFailed]
+
+
+def table_problems(file: SqlFile) -> Iterator[ReportgenError]:
+    """Yield everything that is wrong with the front matter or the name of a file of `sql/tables/`."""
+    yield from key_problems(file, file.front, _FRONT)
+    if file.id in TAKEN:
+        yield file.problem(f"{file.id}.csv is made elsewhere", "Rename the file.")
 
 
 def make_tables(
     warehouse: Warehouse,
+    files: Sequence[SqlFile],
     *,
-    pipeline: str | None,
     recommendations: Sequence[Recommendation],
+    detectors: Sequence[Detector],
     inputs: Sequence[InputFile],
     rejected: Sequence[RejectedLine],
-) -> tuple[list[Table], Mapping[str, Callable[[], bytes]]]:
-    """Return what there is, and for each file by its path in the site (`data/runs.csv`) what makes its content."""
+) -> Tables:
+    """Run the files of `sql/tables/`, and add what comes from the report. A file that fails is told of beside them."""
     tables: list[Table] = []
-    files: dict[str, Callable[[], bytes]] = {}
+    contents: dict[str, Callable[[], bytes]] = {}
+    failed: list[TableFailed] = []
 
-    def add(name: str, title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-        files[f"data/{name}"] = partial(_csv, columns, rows)
-        tables.append(Table(file=name, title=title, rows=len(rows)))
+    def add(name: str, title: str, columns: Sequence[str], rows: Rows, sql_file: str | None = None) -> None:
+        contents[f"data/{name}"] = partial(_csv, columns, rows)
+        tables.append(Table(file=name, title=title, rows=len(rows), sql_file=sql_file))
 
+    add("recommendations.csv", "Recommendations", *_recommendations(recommendations), "sql/scoring/vfm.sql")
+    add("evidence.csv", "Evidence of the recommendations", *_evidence(recommendations))
+    for file in files:
+        try:
+            if file.broken is not None:
+                raise file.broken
+            raise_first(table_problems(file))
+            warehouse.check_one_select(file)
+            result = warehouse.query(file.text, bounded=file.origin == "project")
+        except SqlError as failure:
+            failed.append(
+                TableFailed(file, failure.message, f"{file.name}:{failure.line}" if failure.line else file.name)
+            )
+        except ReportgenError as error:
+            failed.append(TableFailed(file, error.what, error.where))
+        else:
+            add(f"{file.id}.csv", str(file.front.get("title", file.id)), result.columns, result.rows, file.name)
+    add("detectors.csv", "Detectors and what came of them", *_detectors(detectors))
+    add("inputs.csv", "The account of every input line", *_inputs(inputs))
     add(
-        "recommendations.csv",
-        "Recommendations",
+        "rejected.csv",
+        "Every rejected line",
+        ["file", "line", "reason", "snippet"],
+        [[r.file, r.line, r.reason, r.snippet] for r in rejected],
+    )
+    return Tables(tables=tables, files=contents, failed=failed)
+
+
+def _recommendations(found: Sequence[Recommendation]) -> tuple[Sequence[str], Rows]:
+    return (
         ["rank", "id", "detector", "pipeline", "subject", "observed", "baseline", "threshold", "total", "frequency",
-         "failure_reduction", "burden_reduction", "cost_savings", "decision", "effort", "saving", "cost_measure",
-         "saving_basis"],
+         "failure_reduction", "burden_reduction", "cost_savings", "decision", "effort", "saving", "saving_share",
+         "cost_measure", "saving_basis"],
         [
             [r.rank, r.id, r.detector, r.pipeline, r.subject, r.observed, r.baseline, r.threshold, r.vfm.total,
              r.vfm.frequency, r.vfm.failure_reduction, r.vfm.burden_reduction, r.vfm.cost_savings, r.decision, r.effort,
-             r.saving, r.cost_measure, r.saving_basis]
-            for r in recommendations
+             r.saving, r.saving_share, r.cost_measure, r.saving_basis]
+            for r in found
         ],
     )  # fmt: skip
-    for name, (title, query) in QUERIES.items():
-        only = "" if pipeline is None or "{only}" not in query else "where pipeline = ?"
-        result = warehouse.query(query.format(only=only), [pipeline] if only else [])
-        add(name, title, result.columns, result.rows)
-    add(
-        "inputs.csv",
-        "The account of every input line",
+
+
+def _evidence(found: Sequence[Recommendation]) -> tuple[Sequence[str], Rows]:
+    columns = ["id", "name", "value", "unit"]
+    return columns, [[r.id, e.name, e.value, e.unit] for r in found for e in r.evidence]
+
+
+def _detectors(detectors: Sequence[Detector]) -> tuple[Sequence[str], Rows]:
+    columns = ["detector", "status", "findings", "checked", "message", "where", "origin", "file"]
+    # Zero is only ever a measured zero: what did not run has no count.
+    ran = ("found", "clear")
+    return columns, [
+        [d.detector, d.status, d.findings if d.status in ran else None, d.checked, d.message, d.where, d.origin, d.file]
+        for d in detectors
+    ]
+
+
+def _inputs(inputs: Sequence[InputFile]) -> tuple[Sequence[str], Rows]:
+    return (
         ["file", "kind", "lines", "used", "superseded", "duplicates", "not_cost", "rejected", "blank", "events",
          "broken_parts", "outside_period"],
         [
@@ -98,16 +135,9 @@ def make_tables(
             for i in inputs
         ],
     )  # fmt: skip
-    add(
-        "rejected.csv",
-        "Every rejected line",
-        ["file", "line", "reason", "snippet"],
-        [[r.file, r.line, r.reason, r.snippet] for r in rejected],
-    )
-    return tables, files
 
 
-def _csv(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> bytes:
+def _csv(columns: Sequence[str], rows: Rows) -> bytes:
     return csv_text(columns, ([_cell(cell) for cell in row] for row in rows)).encode("utf-8", "replace")
 
 

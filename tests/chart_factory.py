@@ -39,9 +39,9 @@ def make(
         line_at=line_at,
         line_label=line_label,
         note="",
-        rows=rows,
-        sql="select 1",
         file="sql/charts/chart.sql",
+        csv="chart-chart.csv",
+        rows=rows,
     )
 
 

@@ -51,9 +51,9 @@ def chart(
         line_at=line_at,
         line_label=line_label,
         note=note,
-        rows=rows,
-        sql=f"select *\nfrom {name}\norder by all\n",
         file=f"sql/charts/{name}.sql",
+        csv=f"chart-{name}{'-' if key else ''}{key}.csv",
+        rows=rows,
     )
 
 

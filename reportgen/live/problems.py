@@ -54,13 +54,13 @@ class Teller:
         )
 
     def of_report(self, analysed: Analysed) -> list[Problem]:
-        """Return what failed in a report that could be made all the same: detectors and charts."""
+        """Return what failed in a report that could be made all the same: detectors, charts and tables."""
         failed = [
             self.at(one.where or one.file, one.message or "it failed", "Mend the detector.")
             for one in analysed.report.detectors
             if one.status == "error"
         ]
-        return failed + [self.at(one.where, one.message, "Mend the chart's file.") for one in analysed.failed]
+        return failed + [self.at(one.where, one.message, "Mend the file.") for one in analysed.failed]
 
     def of_tests(self, run: TestRun, detectors: Iterable[str]) -> Tests:
         """Return what to show of a run of tests."""

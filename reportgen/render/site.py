@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from reportgen.model import Cell, Chart, Recommendation, Report
-from reportgen.render import BUILD_HASH, views
+from reportgen.render import BUILD_HASH, searchindex, views
 from reportgen.render.charts import CONFIG, chart_csv, figure
+from reportgen.render.clipping import clipping
 from reportgen.render.format import exact, show, unit_word
 from reportgen.render.highlight import sql_html
 from reportgen.render.pages import Environment, Markup, environment, fill, json_for_script, search_path
@@ -42,7 +43,6 @@ class ChartView:
 
     chart: Chart
     anchor: str
-    csv: str
     height: int
     json: Markup
     rows: list[list[Cell]]
@@ -63,8 +63,8 @@ class Page:
     section: str
     crumbs: list[tuple[str, str]]
     values: dict[str, Any]
-    #: Its charts with the names of their CSV files, and how they look once the page is made.
-    drawn: list[tuple[Chart, str]]
+    #: Its charts, and how they look once the page is made.
+    drawn: list[Chart]
     charts: list[ChartView] = field(default_factory=list)
 
     @property
@@ -91,24 +91,23 @@ def plan_site(report: Report, *, template_dirs: Sequence[Path] = ()) -> dict[str
     env = environment(template_dirs)
     env.globals.update(
         show=show, exact=exact, unit_word=unit_word, views=_view_functions(), sql_html=sql_html, pick=_pick,
-        sql_place=sql_place,
+        sql_place=sql_place, clip=clipping,
     )  # fmt: skip
     env.filters["prose"] = lambda text: Markup(to_html(text))
     env.filters["plain"] = plain
     assets = dict(_assets(template_dirs))
     out: dict[str, Callable[[], bytes]] = {name: partial(bytes, data) for name, data in assets.items()}
-    charts: dict[tuple[str, str], list[tuple[Chart, str]]] = {}
+    charts: dict[tuple[str, str], list[Chart]] = {}
     for chart in report.charts:
-        csv_name = _csv_name(chart)
-        while csv_name in out:
-            csv_name = csv_name.removesuffix(".csv") + "-more.csv"
-        out[csv_name] = partial(_chart_csv, chart)
-        charts.setdefault((chart.page, chart.key), []).append((chart, csv_name))
+        out[f"data/{chart.csv}"] = partial(_chart_csv, chart)
+        charts.setdefault((chart.page, chart.key), []).append(chart)
     script = plotly_js() if charts else b""
     own_pages = _own_pages(template_dirs)
     shared = _shared(report, script, own_pages)
-    for page in _pages(report, charts, own_pages):
+    pages = list(_pages(report, charts, own_pages))
+    for page in pages:
         out[page.path] = partial(_fill_page, env, shared, page)
+    out[searchindex.PATH] = partial(_search_index, report, pages, out["how-to-read.html"])
     out["404.html"] = partial(_not_found, env, shared, assets["assets/style.css"])
     if script:
         out[PLOTLY] = partial(bytes, script)
@@ -117,9 +116,15 @@ def plan_site(report: Report, *, template_dirs: Sequence[Path] = ()) -> dict[str
 
 def _fill_page(env: Environment, shared: dict[str, Any], page: Page) -> bytes:
     # Drawing the charts is most of the work, so it waits until their page is made.
-    page = replace(page, charts=[_chart_view(chart, csv_name) for chart, csv_name in page.drawn])
+    page = replace(page, charts=[_chart_view(chart) for chart in page.drawn])
     values = {**shared, **page.values, "page": page, "root": page.root, "policy": _policy(page)}
     return fill(env, page.template, values).encode()
+
+
+def _search_index(report: Report, pages: list[Page], help_page: Callable[[], bytes]) -> bytes:
+    sql = [(sql_place(text.file)[0], text.title, text.file) for text in report.sql]
+    found = [(page.path, page.title) for page in pages]
+    return searchindex.search_index(report, found, help_html=help_page().decode(), sql=sql)
 
 
 def _chart_csv(chart: Chart) -> bytes:
@@ -158,9 +163,7 @@ def _view_functions() -> dict[str, Any]:
     return {name: getattr(views, name) for name in ("cost_change", "score_change", "account_total", "fates", "change")}
 
 
-def _pages(
-    report: Report, charts: dict[tuple[str, str], list[tuple[Chart, str]]], own_pages: list[str]
-) -> Iterator[Page]:
+def _pages(report: Report, charts: dict[tuple[str, str], list[Chart]], own_pages: list[str]) -> Iterator[Page]:
     home = (report.build.project or "Overview", "index.html")
 
     def top(path: str, title: str, section: str, place: str = "") -> Page:
@@ -252,19 +255,13 @@ def _own_pages(template_dirs: Sequence[Path]) -> list[str]:
     return sorted(name for name in own - built_in if not name.startswith(("_", ".")))
 
 
-def _csv_name(chart: Chart) -> str:
-    key = f"-{chart.key}" if chart.key else ""
-    return f"data/chart-{chart.id}{key}.csv"
-
-
-def _chart_view(chart: Chart, csv_name: str) -> ChartView:
+def _chart_view(chart: Chart) -> ChartView:
     drawn = figure(chart)
     layout = drawn["layout"]
     rows = chart.rows[:CHART_ROWS]
     return ChartView(
         chart=chart,
         anchor=f"chart-{chart.id}",
-        csv=csv_name,
         height=int(layout["height"]),
         json=json_for_script({"config": CONFIG, "figure": drawn}),
         rows=rows,

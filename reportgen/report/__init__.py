@@ -22,7 +22,7 @@ from reportgen.model import (
     Retired,
     Table,
 )
-from reportgen.report import findings, logs, subjects
+from reportgen.report import findings, logs, runs, sqltexts, subjects
 from reportgen.report.view import View
 from reportgen.sqlfile import SqlFile
 from reportgen.warehouse import Warehouse
@@ -47,10 +47,12 @@ def assemble(
     off: Sequence[DetectorFile] = (),
     pipeline: str | None,
     charts: Sequence[SqlFile],
+    sql: Sequence[SqlFile] = (),
     found: Found,
     build: Build,
 ) -> tuple[Report, list[ChartFailed], dict[str, str]]:
-    """Make the report of what the warehouse holds (its scoring tables included); `off` are the detectors not run.
+    """Make the report of what the warehouse holds (its scoring tables included); `off` are the detectors not run,
+    `sql` every other SQL file that took part.
 
     Beside it: the charts that failed, and the title of every finding by id, those of pipelines not shown included.
     """
@@ -72,12 +74,13 @@ def assemble(
         pipelines=pipelines,
         agents=agents,
         recommendations=recommendations,
-        groups=findings.groups(recommendations),
-        detectors=findings.detectors(view, recommendations),
+        groups=findings.groups(view, recommendations),
+        detectors=sqltexts.with_reads(warehouse, findings.detectors(view, recommendations)),
         patterns=subjects.patterns(view),
         healing=logs.healing(view, found.healing_present),
         budget=logs.budget(view),
         charts=drawn,
+        sql=sqltexts.sql_texts(warehouse, sql),
         inputs=list(found.inputs),
         rejected=rejected,
         rejected_total=len(found.rejected),
@@ -86,6 +89,8 @@ def assemble(
             OffDetector(detector=d.file.id, title=d.title, doc=d.doc, origin=d.file.origin, file=d.file.name)
             for d in off
         ],
+        trends=subjects.trends(view),
+        runs=runs.runs(view, _subject_keys(view, recommendations)),
     )
     return report, failed, findings.titles(view)
 
@@ -111,7 +116,21 @@ def _charts(
             return ids.get((values[0], values[1], values[2]))
         return ""
 
-    return read_charts(view.warehouse, files, key)
+    charts, failed = read_charts(view.warehouse, files, key)
+    return _apart(charts), failed
+
+
+def _apart(charts: Sequence[Chart]) -> list[Chart]:
+    """Return the charts with a CSV each: where an id and a key run into the name that others make, it is told apart."""
+    taken: set[str] = set()
+    out = []
+    for chart in charts:
+        name = chart.csv
+        while name in taken:
+            name = name.removesuffix(".csv") + "-more.csv"
+        taken.add(name)
+        out.append(chart if name == chart.csv else replace(chart, csv=name))
+    return out
 
 
 def _subject_keys(view: View, recommendations: Sequence[Recommendation]) -> list[tuple[Recommendation, str]]:

@@ -11,12 +11,28 @@ from reportgen.model import SCHEMA_VERSION, Report
 
 
 def report_bytes(report: Report) -> bytes:
-    """Return `report.json`: UTF-8, keys in the order of the model, one blank of indent a level, LF at the end."""
-    return msgspec.json.format(msgspec.json.encode(report), indent=1) + b"\n"
+    """Return `report.json`: UTF-8, keys in the order of the model, LF at the end; each item of a list is one line.
+
+    So a difference between two builds is a difference of whole recommendations, agents or files. The rows of a chart
+    are left out: its `csv` has them.
+    """
+    parts = msgspec.to_builtins(report)
+    for chart in parts["charts"]:
+        del chart["rows"]
+    lines = [f"{msgspec.json.encode(key).decode()}:{_lines(value)}" for key, value in parts.items()]
+    return ("{" + ",\n".join(lines) + "}\n").encode()
+
+
+def _lines(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
+    items = [msgspec.json.encode(item).decode() for item in value] if isinstance(value, list) else []
+    return "[\n" + ",\n".join(items) + "\n]" if items else msgspec.json.encode(value).decode()
 
 
 def read_report(data: bytes, name: str = "report.json") -> Report:
-    """Return the report that the bytes hold. Raises ReportgenError where they are of another shape or version."""
+    """Return the report that the bytes hold; its charts have no rows, which stand in their CSV files.
+
+    Raises ReportgenError where the bytes are of another shape or version.
+    """
     try:
         version = msgspec.json.decode(data)
     except msgspec.DecodeError as error:
@@ -35,6 +51,7 @@ def read_report(data: bytes, name: str = "report.json") -> Report:
 def schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of `report.json`, made from the model."""
     made = msgspec.json.schema(Report)
+    del made["$defs"]["Chart"]["properties"]["rows"]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"reportgen report.json, schema version {SCHEMA_VERSION}",

@@ -1,0 +1,64 @@
+"""The text of every SQL file that took part, what it is, and which tables it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import cast, get_args
+
+from reportgen.model import Detector, SqlKind, SqlText
+from reportgen.sqlfile import SqlFile
+from reportgen.sqltree import read_tree
+from reportgen.warehouse import Warehouse
+
+_KINDS: tuple[str, ...] = get_args(SqlKind)
+#: What a text reads depends on the text alone: a live preview reads all files again at each change of one.
+_known: dict[str, tuple[str, ...]] = {}
+_MOST = 1_000
+
+
+def sql_texts(store: Warehouse, files: Sequence[SqlFile]) -> list[SqlText]:
+    """Return the files by kind, as they are built, and name. Files of no kind (detectors) are left out."""
+    kept = [file for file in files if kind_of(file) in _KINDS]
+    kept.sort(key=lambda file: (_KINDS.index(kind_of(file)), file.id, file.origin))
+    reads = _reads(store, [file.text for file in kept])
+    return [
+        SqlText(
+            file=file.name,
+            kind=cast(SqlKind, kind_of(file)),
+            name=file.id,
+            title=_word(file, "title") or file.id,
+            doc=_word(file, "doc"),
+            origin=file.origin,
+            sql=file.text,
+            reads=list(reads[file.text]),
+        )
+        for file in kept
+    ]
+
+
+def with_reads(store: Warehouse, detectors: Sequence[Detector]) -> list[Detector]:
+    """Return the detectors with the tables that their SQL reads."""
+    reads = _reads(store, [one.sql for one in detectors])
+    return [replace(one, reads=list(reads[one.sql])) for one in detectors]
+
+
+def kind_of(file: SqlFile) -> str:
+    """Return the folder that a file stands in, `marts`; of `sql/macros.sql` its own name."""
+    return file.name.split("/")[1].removesuffix(".sql")
+
+
+def _word(file: SqlFile, key: str) -> str:
+    value = file.front.get(key)
+    return " ".join(value.split()) if isinstance(value, str) else ""
+
+
+def _reads(store: Warehouse, texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    new = [text for text in dict.fromkeys(texts) if text not in _known]
+    if len(_known) + len(new) > _MOST:
+        _known.clear()
+        new = list(dict.fromkeys(texts))
+    # What is no single SELECT (macros, a broken file) reads nothing that can be told.
+    for text, tree in zip(new, store.all_serialized(new) if new else [], strict=True):
+        _known[text] = tuple(sorted(read_tree(tree).tables))
+    return {text: _known[text] for text in texts}
