@@ -94,13 +94,18 @@ def test_lines_of_all_files_are_added_up() -> None:
 def test_sql_has_its_parts_marked() -> None:
     sql = "select 'it''s -- no' as a -- why\nfrom t /* from */"
     shown = read_page(f"<body>{sql_html(sql)}</body>")
-    assert [(e.attributes["class"], e.text) for e in shown.all("span")] == [
-        ("k", "select"),
-        ("s", "'it''s -- no'"),
-        ("k", "as"),
-        ("c", "-- why"),
-        ("k", "from"),
-        ("c", "/* from */"),
+    assert [(e.tag, e.text) for e in shown.elements if e.tag != "body"] == [
+        ("b", "select"),
+        ("u", "'it''s -- no'"),
+        ("b", "as"),
+        ("i", "-- why"),
+        ("b", "from"),
+        ("i", "/* from */"),
+    ]
+    # Words that follow one another are one mark.
+    assert [e.text for e in read_page(f"<body>{sql_html('a left join b using (c)')}</body>").all("b")] == [
+        "left join",
+        "using",
     ]
 
 

@@ -23,7 +23,7 @@ from reportgen.render.highlight import sql_html
 from reportgen.render.pages import Environment, Markup, environment, fill, json_for_script, search_path
 from reportgen.render.plotlyjs import plotly_js
 from reportgen.render.prose import plain, to_html
-from reportgen.render.sqlpages import sql_place
+from reportgen.render.sqlpages import KINDS, known_files, sql_place, sql_views
 
 PLOTLY = "assets/plotly.min.js"
 #: Rows of a chart that stand in its page; its CSV has them all.
@@ -91,7 +91,7 @@ def plan_site(report: Report, *, template_dirs: Sequence[Path] = ()) -> dict[str
     env = environment(template_dirs)
     env.globals.update(
         show=show, exact=exact, unit_word=unit_word, views=_view_functions(), sql_html=sql_html, pick=_pick,
-        sql_place=sql_place, clip=clipping,
+        sql_place=sql_place, there=_there, clip=clipping,
     )  # fmt: skip
     env.filters["prose"] = lambda text: Markup(to_html(text))
     env.filters["plain"] = plain
@@ -134,7 +134,12 @@ def _chart_csv(chart: Chart) -> bytes:
 def _shared(report: Report, script: bytes, own_pages: list[str]) -> dict[str, Any]:
     """Return what every page may use."""
     groups = views.group_views(report)
+    csv_files, sql_files = known_files(report)
     return {
+        "csv_files": csv_files,
+        "sql_files": sql_files,
+        "sql_kinds": KINDS,
+        "sql_views": sql_views(report),
         "report": report,
         "build_hash": BUILD_HASH,
         "plotly": PLOTLY,
@@ -153,6 +158,11 @@ def _shared(report: Report, script: bytes, own_pages: list[str]) -> dict[str, An
         "own_pages": [[name, _title_of(name), None] for name in own_pages],
         "placeholders": _style_ids(script),
     }
+
+
+def _there(names: list[str], there: frozenset[str]) -> list[str]:
+    """Return those of the names that the site has; SQL files may be named with or without their `sql/`."""
+    return [name for name in names if name.removeprefix("sql/") in there]
 
 
 def _pick(mapping: dict[str, Any], names: list[str]) -> list[Any]:
@@ -179,6 +189,8 @@ def _pages(report: Report, charts: dict[tuple[str, str], list[Chart]], own_pages
         yield top("budget.html", "Budget", "budget", "budget")
     yield top("data-quality.html", "Data quality", "data-quality")
     yield top("detectors.html", "Detectors", "detectors")
+    if report.sql:
+        yield top("sql.html", "SQL", "sql")
     yield top("how-to-read.html", "How to read this report", "how-to-read")
 
     def below(folder: str, name: str, title: str, template: str, place: str, values: dict[str, Any]) -> Page:
@@ -197,6 +209,9 @@ def _pages(report: Report, charts: dict[tuple[str, str], list[Chart]], own_pages
     for detector in report.detectors:
         values = {"it": detector, "findings": [r for r in report.recommendations if r.detector == detector.detector]}
         yield below("detectors", detector.detector, detector.title, "detector.html", "detector", values)
+    for kind in dict.fromkeys(one.kind for one in report.sql):
+        crumbs = [home, ("SQL", "sql.html")]
+        yield Page(f"sql/{kind}.html", "sql-kind.html", KINDS[kind][0], "sql", crumbs, {"kind": kind}, [])
     for name in own_pages:
         yield Page(name, name, _title_of(name), name, [home], {}, [])
 
