@@ -31,7 +31,7 @@ CHART_ROWS = 100
 
 #: The hash of no text at all: Plotly makes one empty style element and fills it by script, which a policy allows only
 #: where the element itself is allowed. It needs nothing else: no `unsafe-inline`, no `unsafe-eval`, no image.
-_EMPTY_STYLE = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+EMPTY_STYLE = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
 _ONLY_OWN = (
     "default-src 'none'; base-uri 'none'; form-action 'none'; img-src 'self'; script-src 'self'; style-src 'self'"
 )
@@ -239,7 +239,7 @@ def _not_found(env: Environment, shared: dict[str, Any], style_sheet: bytes) -> 
 
 
 def _policy(page: Page) -> str:
-    return f"{_ONLY_OWN} {_EMPTY_STYLE}" if page.charts else _ONLY_OWN
+    return f"{_ONLY_OWN} {EMPTY_STYLE}" if page.charts else _ONLY_OWN
 
 
 def _style_ids(script: bytes) -> list[str]:
