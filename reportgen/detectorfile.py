@@ -25,6 +25,9 @@ _FRONT: dict[str, type | tuple[type, ...]] = {
     "burden": int,
     "failure_reduction": int,
     "counts_failures": bool,
+    "occurrences": list,
+    "affected": str,
+    "saving": str,
     "subject_kind": str,
     "needs": list,
     "minimum": dict,
@@ -69,6 +72,12 @@ class DetectorFile:
     failure_reduction: int
     #: Whether reviews and incidents of the subject count: false where the action would not prevent a failure.
     counts_failures: bool
+    #: What one occurrence is, and what several are: `("run with the agent", "runs with the agent")`.
+    occurrences: tuple[str, str]
+    #: What is counted as affected, several of it: `runs`, `dates with reviews`.
+    affected: str
+    #: How a saving is worked out and what it rests on, with slots; empty: not said.
+    saving: str
     subject_kind: SubjectKind
     #: Whether it runs where the settings say nothing.
     enabled: bool
@@ -82,6 +91,8 @@ class DetectorFile:
 
 #: The inputs that a detector may need.
 NEEDS = ("events", "feedback", "healing", "budget")
+#: What a detector's occurrences are called where it does not say.
+_OCCURRENCES = ("occurrence", "occurrences")
 _NAME = re.compile(r"[a-z_][a-z0-9_]*")
 SLOT = re.compile(r"\{([a-z_][a-z0-9_]*)(:n)?\}")
 
@@ -102,9 +113,9 @@ def read_detector(file: SqlFile, settings: Settings) -> DetectorFile:
         name = file.id.replace("_", " ").capitalize()
         return DetectorFile(
             file=file, title=str(file.front.get("title", name)), issue=name, doc="", finding="", action="", actions={},
-            effort="M", burden=0, failure_reduction=0, counts_failures=True, subject_kind="agent",
-            enabled=file.front.get("enabled") is not False, needs=(), minimum={}, parameters=(), values={}, columns={},
-            broken=error,
+            effort="M", burden=0, failure_reduction=0, counts_failures=True, occurrences=_OCCURRENCES, affected="runs",
+            saving="", subject_kind="agent", enabled=file.front.get("enabled") is not False, needs=(), minimum={},
+            parameters=(), values={}, columns={}, broken=error,
         )  # fmt: skip
 
 
@@ -124,6 +135,9 @@ def _read(file: SqlFile, settings: Settings) -> DetectorFile:
         burden=front.get("burden", 0),
         failure_reduction=front.get("failure_reduction", 0),
         counts_failures=front.get("counts_failures", True),
+        occurrences=(str(named[0]), str(named[1])) if (named := front.get("occurrences")) else _OCCURRENCES,
+        affected=front.get("affected", "runs"),
+        saving=" ".join(str(front.get("saving", "")).split()),
         subject_kind=front.get("subject_kind", "agent"),
         enabled=front.get("enabled", True),
         needs=tuple(front.get("needs", [])),
@@ -156,6 +170,10 @@ def front_problems(file: SqlFile) -> Iterator[ReportgenError]:
         yield file.problem("burden must be from 0 to 25", key="burden")
     if front.get("failure_reduction") and not 21 <= front["failure_reduction"] <= 25:
         yield file.problem("failure_reduction, where declared, must be from 21 to 25", key="failure_reduction")
+    named = front.get("occurrences", list(_OCCURRENCES))
+    if len(named) != 2 or not all(isinstance(word, str) and word.strip() for word in named):
+        step = 'For example ["run with the agent", "runs with the agent"].'
+        yield file.problem("occurrences must name one and several of what is counted", step, "occurrences")
     for need in front.get("needs", []):
         if need not in NEEDS:
             what = f"needs: unknown input '{need}'{near(str(need), NEEDS)}"

@@ -31,7 +31,7 @@ FINDINGS = (
     " subject_key varchar, observed decimal(38, 12), baseline decimal(38, 12), threshold decimal(38, 12),"
     " occurrences bigint, affected_runs bigint, total_runs bigint, saving decimal(38, 12), saving_of decimal(38, 12),"
     " saving_basis varchar, labels varchar[], wait boolean, effort varchar, burden integer, failure_reduction integer,"
-    " counts_failures boolean"
+    " counts_failures boolean, occurrences_name varchar, affected_name varchar"
 )
 
 
@@ -67,7 +67,7 @@ class Finding:
             self.finding_no, d.file.id, self.pipeline, self.subject, self.subject_kind, self.subject_key,
             self.observed, self.baseline, self.threshold, self.occurrences, self.affected_runs, self.total_runs,
             self.saving, self.saving_of, self.saving_basis, list(self.labels), self.wait, d.effort, d.burden,
-            d.failure_reduction, d.counts_failures,
+            d.failure_reduction, d.counts_failures, d.occurrences[self.occurrences != 1], d.affected,
         )  # fmt: skip
 
 
@@ -172,7 +172,8 @@ def _findings(detector: DetectorFile, result: Result) -> list[Finding]:
     for name in _REQUIRED:
         if name not in result.columns:
             raise file.problem(f"the SELECT gives no column '{name}'{near(name, result.columns)}")
-    for key, text in (("finding", detector.finding), ("action", detector.action), *detector.actions.items()):
+    texts = {"finding": detector.finding, "saving": detector.saving, "action": detector.action}
+    for key, text in (*texts.items(), *detector.actions.items()):
         for name, _ in SLOT.findall(text):
             if name not in result.columns:
                 raise file.problem(f"'{key}' names a column '{name}'{near(name, result.columns)}", key=key)

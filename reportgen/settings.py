@@ -48,6 +48,8 @@ class Settings:
     #: "Now is this": nothing later is seen.
     as_of: datetime | None = None
     pipeline: str | None = None
+    #: The project's name, for titles; empty: none.
+    title: str = ""
     #: How far one detector may go: its time, its findings, and the memory of a query as DuckDB takes it.
     detector_seconds: int = 30
     detector_findings: int = 10_000

@@ -162,6 +162,16 @@ SETTINGS: tuple[Setting, ...] = (
         flag="--pipeline",
     ),
     Setting(
+        table="report",
+        key="title",
+        field="title",
+        reads=read.title,
+        accepts="a text on one line, at most 80 characters",
+        default="none",
+        sample='"Docs team"',
+        meaning="What the project is called, in the titles of the report.",
+    ),
+    Setting(
         table="period",
         key="since",
         field="since",

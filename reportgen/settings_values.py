@@ -187,6 +187,14 @@ def pipeline(value: object) -> str:
     return value
 
 
+def title(value: object) -> str:
+    """Read what the project is called: one line, white space squeezed."""
+    text = " ".join(value.split()) if isinstance(value, str) else ""
+    if not text or len(text) > 80:
+        raise ValueError(f"must be a text of 1 to 80 characters in quotes, not {shown(value)}")
+    return text
+
+
 def agents(value: object) -> tuple[str, ...]:
     """Read a list of agents, cleaned as names are everywhere; the same agent written twice is kept once."""
     if not isinstance(value, (list, tuple)):

@@ -40,3 +40,19 @@ def action_of(finding: Finding) -> str:
         if label in finding.detector.actions:
             return finding.detector.actions[label]
     return finding.detector.action
+
+
+def shared_action(template: str) -> str:
+    """Return what an action says of all its findings: the sentences without a slot, else the clauses without one.
+
+    `Mend the tool. Look first at {look_at}.` is `Mend the tool.`; `Raise the limit: it ends on {day}.` is
+    `Raise the limit.`; where every clause has a slot, each slot is an ellipsis.
+    """
+    text = " ".join(template.split())
+    if not SLOT.search(text):
+        return text
+    sentences = [one for one in re.split(r"(?<=[.!?]) ", text) if not SLOT.search(one)]
+    if sentences:
+        return " ".join(sentences)
+    clauses = [one for one in re.split(r"[:;] ", text) if not SLOT.search(one)]
+    return f"{'; '.join(clauses)}." if clauses else SLOT.sub("…", text)

@@ -38,7 +38,8 @@ def score(
     counts["failures"] = counts["tagged"] + counts["blocked"]
     counts["by_person"] = counts["blocked"] + counts["escalated"]
     row: tuple[Any, ...] = (0, "d", "p", "s", "agent", "s", 1, 1, 1, occurrences, affected, total,
-           None if saving is None else Decimal(saving), Decimal(saving_of), "measured", [], wait, "S", burden, failure, True)  # fmt: skip
+           None if saving is None else Decimal(saving), Decimal(saving_of), "measured", [], wait, "S", burden, failure, True,
+           "things" if occurrences != 1 else "thing", "runs")  # fmt: skip
     with Warehouse() as store:
         store.run_script((SQL / "macros.sql").read_text("utf-8"))
         store.fill("findings", FINDINGS, [row])
@@ -91,6 +92,23 @@ def test_frequency_by_share_of_runs(affected: int, total: int, points: int) -> N
 )  # fmt: skip
 def test_cost_savings(saving: str | None, points: int) -> None:
     assert score(saving=saving)["cost_savings"] == points
+
+
+def test_the_evidence_names_the_points_between_which_a_value_lies() -> None:
+    # 3 in 7 days is 3/7 a day, between 2/7 (10) and 5/7 (11).
+    words = score(occurrences=3, span=7 * DAY, affected=3, total=10, saving="2.8")
+    assert words["frequency_evidence"] == (
+        "3 things in 7 days, 0.43 a day: between twice a week (10) and every weekday (11) → 10. 3 of 10 runs, 30%:"
+        " counts from nine of ten (21) on → 0. The larger counts"
+    )
+    assert words["cost_evidence"] == "2.8% of the pipeline's cost (measured): between 1% (5) and 10% (10) → 6"
+    # Once a day would be 15; a single occurrence is held at 5.
+    capped = score(occurrences=1, total=0)["frequency_evidence"]
+    assert capped == "1 thing in 1 day, 1 a day: daily (15) would be 15, but one in all counts at most 5 → 5"
+    over = score(occurrences=9, span=DAY, total=0)["frequency_evidence"]
+    assert over == "9 things in 1 day, 9 a day: over eight times a day (20) → 20"
+    person = score(burden=8, counts={"escalated": 3, "blocked": 4})["burden_evidence"]
+    assert person == "8 declared by the detector, plus 5 for 7 incidents that a person handled (at most 5) → 13"
 
 
 def test_a_cost_that_is_not_known_scores_nothing_and_says_so() -> None:
@@ -222,9 +240,17 @@ def test_one_score_by_hand(tmp_path: Path) -> None:
     words = found["vfm_evidence"]
     assert (
         words["frequency"]
-        == "10 occurrences in 10 days = 1 a day → 15; 10 of 10 = 100% affected → 25; the larger counts"
+        == "10 runs with the agent in 10 days, 1 a day: daily (15) → 15. 10 of 10 runs, 100%: all of them (25) → 25."
+        " The larger counts"
     )
-    assert words["cost_savings"] == "25% of the pipeline's cost (measured) → 15"
+    assert words["failure_reduction"] == (
+        "1 review tagged timeout, tool-fail or hallucination, and 1 blocked incident: 11 for the first, one more for"
+        " each other, at most 15 → 12"
+    )
+    assert words["cost_savings"] == "25% of the pipeline's cost (measured): 25% (15) → 15"
+    assert found["saving_words"] == (
+        "The cost of its events above the mean: $7.50 x (1 - 20 / 30), as far as one event costs like another."
+    )
 
 
 def test_an_analyst_edits_the_points(tmp_path: Path) -> None:

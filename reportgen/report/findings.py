@@ -13,7 +13,7 @@ from reportgen.detectors import Finding, as_text, evidence_columns
 from reportgen.model import Detector, Evidence, Group, Recommendation, Vfm
 from reportgen.names import ALL_PIPELINES
 from reportgen.report.view import View, quotient, six_places
-from reportgen.wording import action_of, fill
+from reportgen.wording import action_of, fill, shared_action
 
 
 def recommendations(view: View) -> list[Recommendation]:
@@ -57,6 +57,7 @@ def _recommendation(view: View, finding: Finding) -> Recommendation:
         saving=as_text(finding.saving),
         saving_share=quotient(finding.saving, finding.saving_of),
         saving_basis=finding.saving_basis,
+        saving_words="" if finding.saving is None else fill(finding, detector.saving, measure),
         vfm=Vfm(
             total=score["total"],
             frequency=score["frequency"],
@@ -99,17 +100,25 @@ def titles(view: View) -> dict[str, str]:
     return {view.finding_id(finding): title_of(finding) for outcome in view.outcomes for finding in outcome.findings}
 
 
-def groups(recommendations: Sequence[Recommendation]) -> list[Group]:
-    """Return the ranked recommendations with those of one detector, pipeline and action as one row."""
+def groups(view: View, recommendations: Sequence[Recommendation]) -> list[Group]:
+    """Return the ranked recommendations with those of one detector, pipeline and action as one row.
+
+    The action of several findings is what they share of it: what the text says of one of them alone is left out.
+    """
+    actions = {
+        view.finding_id(finding): shared_action(action_of(finding))
+        for outcome in view.outcomes
+        for finding in outcome.findings
+    }
     members: dict[str, list[Recommendation]] = {}
     for one in recommendations:
         members.setdefault(one.group, []).append(one)
-    groups = []
+    made = []
     for rank, (key, ones) in enumerate(members.items(), 1):
         best = ones[0]
         noun = "findings" if best.subject_kind == "other" else f"{best.subject_kind}s"
         title = best.title if len(ones) == 1 else f"{best.issue}: {len(ones)} {noun} in {best.pipeline}"
-        groups.append(
+        made.append(
             Group(
                 group=key,
                 rank=rank,
@@ -117,14 +126,14 @@ def groups(recommendations: Sequence[Recommendation]) -> list[Group]:
                 issue=best.issue,
                 pipeline=best.pipeline,
                 title=title,
-                action=best.action,
+                action=best.action if len({one.action for one in ones}) == 1 else actions[best.id],
                 effort=best.effort,
                 total=best.vfm.total,
                 decision=best.decision,
                 ids=[one.id for one in ones],
             )
         )
-    return groups
+    return made
 
 
 def detectors(view: View, recommendations: Sequence[Recommendation]) -> list[Detector]:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from reportgen.detectors import as_text
-from reportgen.model import Agent, Pipeline, Recommendation, TagCount, ToolUse
+from reportgen.model import Agent, Measure, Pipeline, Recommendation, TagCount, ToolUse, Trend
 from reportgen.report.view import View, as_float, as_time, quotient, six_places
 
 KNOWN_TAGS = frozenset(
@@ -65,6 +65,38 @@ def pipelines(view: View, recommendations: Sequence[Recommendation]) -> list[Pip
             )
         )
     return out
+
+
+def trends(view: View) -> list[Trend]:
+    """Return the cost of each measure in the two halves of the period, over the pipelines shown, money first."""
+    measures: tuple[Measure, ...] = ("usd", "tokens", "events")
+    out = []
+    for measure in measures:
+        some = [p for p in view.pipelines if view.shows(p["pipeline"]) and p["cost_measure"] == measure]
+        if not some:
+            continue
+        runs = {half: sum(p[f"{half}_runs"] for p in some) for half in ("earlier", "recent")}
+        costs = {
+            half: sum((p[f"{half}_cost"] or Decimal(0) for p in some), Decimal(0)) if runs[half] else None
+            for half in runs
+        }
+        out.append(
+            Trend(
+                measure=measure,
+                middle=as_time(some[0]["middle_time"]),
+                earlier_runs=runs["earlier"],
+                recent_runs=runs["recent"],
+                earlier_cost=as_text(costs["earlier"]),
+                recent_cost=as_text(costs["recent"]),
+                earlier_run_cost=_each(costs["earlier"], runs["earlier"]),
+                recent_run_cost=_each(costs["recent"], runs["recent"]),
+            )
+        )
+    return out
+
+
+def _each(cost: Decimal | None, runs: int) -> str | None:
+    return None if cost is None else six_places(cost / runs)
 
 
 def agents(view: View, recommendations: Sequence[Recommendation]) -> list[Agent]:

@@ -11,6 +11,10 @@ mean of {baseline:n}."""
 action = "Batch tool calls, or narrow the task scope."
 effort = "M"
 burden = 8
+occurrences = ["run with the agent", "runs with the agent"]
+saving = """
+The cost of its events above the mean: {agent_cost} x (1 - {baseline:n} / {observed:n}), as far as one event costs like
+another."""
 subject_kind = "agent"
 needs = ["events"]
 

@@ -14,6 +14,8 @@ action = "Decide now what can wait, or raise the limit: it will be passed on {pa
 effort = "M"
 burden = 6
 counts_failures = false
+occurrences = ["earlier window over the limit", "earlier windows over the limit"]
+affected = "windows"
 subject_kind = "other"
 needs = ["events", "budget"]
 

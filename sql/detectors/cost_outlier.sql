@@ -9,6 +9,8 @@ finding = "Run {subject} of {pipeline} cost {observed}: {ratio:n} times the mean
 action = "Add a per-run budget cap."
 effort = "S"
 burden = 8
+occurrences = ["run", "runs"]
+saving = "What the run cost above the mean run: {observed} - {baseline}."
 subject_kind = "run"
 needs = ["events"]
 

@@ -15,6 +15,8 @@ Read its low reviews first; then try a cheaper model, a narrower task, or give i
 better."""
 effort = "M"
 burden = 5
+occurrences = ["score below the flag", "scores below the flag"]
+affected = "scores"
 subject_kind = "agent"
 needs = ["events", "feedback"]
 

@@ -15,6 +15,8 @@ the steps that need it."""
 effort = "S"
 burden = 2
 counts_failures = false
+occurrences = ["run on the model", "runs on the model"]
+saving = "What its tokens on {model} cost above the price of its other models; whether those do as well is not known."
 subject_kind = "agent"
 needs = ["events"]
 

@@ -16,6 +16,7 @@ Look at the escalated incidents together, and remove their cause; let the error 
 at once."""
 effort = "M"
 burden = 6
+occurrences = ["escalated incident", "escalated incidents"]
 subject_kind = "pipeline"
 needs = ["healing"]
 

@@ -16,6 +16,7 @@ prompt caching."""
 effort = "S"
 burden = 2
 counts_failures = false
+occurrences = ["run that repeats its input", "runs that repeat their input"]
 subject_kind = "agent"
 needs = ["events"]
 

@@ -12,6 +12,8 @@ dates with reviews."""
 action = "Read the reviews with this tag side by side, and mend what they share."
 effort = "M"
 burden = 4
+occurrences = ["review with the tag", "reviews with the tag"]
+affected = "dates with reviews"
 subject_kind = "tag"
 needs = ["feedback"]
 

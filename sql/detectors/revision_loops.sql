@@ -11,6 +11,11 @@ the {total_runs} dates with reviews."""
 action = "Tighten the acceptance criteria, and add a max-iterations guard."
 effort = "M"
 burden = 13
+occurrences = ["review tagged loop-excess", "reviews tagged loop-excess"]
+affected = "dates with reviews"
+saving = """
+As much of the cost as of the reviews is tagged: {observed:n} of {feedback_rows:n}. It rests on these \
+{feedback_rows:n} reviews alone."""
 subject_kind = "agent"
 needs = ["feedback"]
 

@@ -16,6 +16,8 @@ price."""
 effort = "M"
 burden = 3
 counts_failures = false
+occurrences = ["later run above the earlier mean", "later runs above the earlier mean"]
+saving = "What the later half cost above the earlier mean: {recent_cost} - {recent_runs:n} x {baseline}."
 subject_kind = "pipeline"
 needs = ["events"]
 

@@ -12,6 +12,8 @@ finding = """
 action = "Find out what changed when the scores fell (the prompt, the model, the inputs), and undo it or adapt to it."
 effort = "M"
 burden = 4
+occurrences = ["latest score below the earlier mean", "latest scores below the earlier mean"]
+affected = "scores"
 subject_kind = "agent"
 needs = ["feedback"]
 

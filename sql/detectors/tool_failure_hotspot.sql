@@ -16,6 +16,8 @@ Mend or replace the tool, give it a time limit of its own, or check before a run
 {look_at}."""
 effort = "M"
 burden = 5
+occurrences = ["failure", "failures"]
+affected = "days on which it worked"
 subject_kind = "agent"
 
 [minimum]

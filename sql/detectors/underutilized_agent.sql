@@ -11,6 +11,8 @@ finding = "{subject} worked in {observed:n} of the {baseline} of {pipeline}: {sh
 action = "Remove the agent, or combine it with another."
 effort = "S"
 burden = 4
+occurrences = ["run without the agent", "runs without the agent"]
+saving = "All that the agent cost; work that another would have to take over is not counted against it."
 subject_kind = "agent"
 
 [actions]

@@ -5,6 +5,10 @@ doc = "One row per pipeline: mean cost of a run, and mean score, before and afte
 [columns]
 pipeline = "Shown name"
 middle_time = "The middle of the project's period: what starts then or later is of the later half"
+earlier_runs = "Runs that started before it; a pipeline without events has none"
+recent_runs = "Runs that started then or later"
+earlier_cost = "Their known cost together, in the pipeline's measure; null: no such run"
+recent_cost = "That of the runs that started then or later"
 earlier_run_cost = "Mean cost of a run that started before it, in the pipeline's measure"
 recent_run_cost = "Mean cost of a run that started then or later"
 earlier_score = "Mean score of the reviews before it"
@@ -41,6 +45,10 @@ score_halves as (
 select
     p.pipeline,
     m.middle_time,
+    coalesce(r.earlier_runs, 0) as earlier_runs,
+    coalesce(r.recent_runs, 0) as recent_runs,
+    case when r.earlier_runs > 0 then cast(r.earlier_cost as decimal(38, 12)) end as earlier_cost,
+    case when r.recent_runs > 0 then cast(r.recent_cost as decimal(38, 12)) end as recent_cost,
     case when r.earlier_runs > 0 then prorate(r.earlier_cost, 1, r.earlier_runs) end as earlier_run_cost,
     case when r.recent_runs > 0 then prorate(r.recent_cost, 1, r.recent_runs) end as recent_run_cost,
     s.earlier_score,

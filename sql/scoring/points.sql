@@ -11,7 +11,7 @@ part = "Which line the point is on"
 x_num = "Numerator of the place on the axis"
 x_den = "Denominator of the place on the axis"
 points = "The score there, 0 to 25"
-meaning = "What the place stands for"
+meaning = "What the place stands for, as the evidence names it"
 ---*/
 select *
 from (
@@ -24,13 +24,13 @@ from (
     ('rate', 1, 1, 15, 'daily'),
     ('rate', 2, 1, 16, 'twice a day'),
     ('rate', 8, 1, 20, 'eight times a day'),
-    ('runs_share', 9, 10, 21, 'nine runs of ten'),
-    ('runs_share', 1, 1, 25, 'every run'),
+    ('runs_share', 9, 10, 21, 'nine of ten'),
+    ('runs_share', 1, 1, 25, 'all of them'),
     ('cost_share', 0, 1, 0, 'nothing'),
-    ('cost_share', 1, 100, 5, '1% of the cost'),
-    ('cost_share', 10, 100, 10, '10% of the cost'),
-    ('cost_share', 25, 100, 15, '25% of the cost'),
-    ('cost_share', 50, 100, 20, '50% of the cost'),
-    ('cost_share', 1, 1, 25, 'all of the cost')
+    ('cost_share', 1, 100, 5, '1%'),
+    ('cost_share', 10, 100, 10, '10%'),
+    ('cost_share', 25, 100, 15, '25%'),
+    ('cost_share', 50, 100, 20, '50%'),
+    ('cost_share', 1, 1, 25, 'all of it')
 ) as p (part, x_num, x_den, points, meaning)
 order by part, points

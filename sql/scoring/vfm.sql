@@ -51,7 +51,8 @@ segments as (
         *,
         lead(x_num) over line as next_num,
         lead(x_den) over line as next_den,
-        lead(points) over line as next_points
+        lead(points) over line as next_points,
+        lead(meaning) over line as next_meaning
     from points
     window line as (partition by part order by points)
 ),
@@ -67,7 +68,20 @@ scored as (
                     (s.next_points - s.points) * (p.x_num * s.x_den - s.x_num * p.x_den) * s.next_den
                 ) // (p.x_den * (cast(s.next_num as hugeint) * s.x_den - cast(s.x_num as hugeint) * s.next_den))
             end
-        ) as score
+        ) as score,
+        -- The two points between which it lies, so that a reader can work the score out again.
+        max(
+            case
+                when s.next_num is null or p.x_num * s.x_den = s.x_num * p.x_den
+                    then concat(
+                        case when p.x_num * s.x_den = s.x_num * p.x_den then '' else 'over ' end,
+                        s.meaning, ' (', s.points, ')'
+                    )
+                else concat(
+                    'between ', s.meaning, ' (', s.points, ') and ', s.next_meaning, ' (', s.next_points, ')'
+                )
+            end
+        ) as words
     from places as p
     inner join segments as s
         on
@@ -83,6 +97,16 @@ limits as (
         max(high) filter (where name = 'person_incidents') as person_incidents
     from bands
     where kind = 'limit'
+),
+
+firsts as (
+    -- Below the first point of a line nothing counts.
+    select
+        part,
+        arg_min(meaning, points) as meaning,
+        min(points) as points
+    from points
+    group by part
 ),
 
 failures as (
@@ -111,7 +135,10 @@ failures as (
 parts as (
     select
         f.finding_no,
+        f.pipeline,
         f.occurrences,
+        f.occurrences_name,
+        f.affected_name,
         f.affected_runs,
         f.total_runs,
         f.saving,
@@ -127,6 +154,14 @@ parts as (
         c.by_person,
         fl.band,
         fl.counted,
+        fl.low as band_low,
+        fl.high as band_high,
+        l.single_occurrence,
+        l.person_incidents,
+        coalesce(r.score, 0) as plain_rate_score,
+        r.words as rate_words,
+        coalesce(sh.words, concat('counts from ', fi.meaning, ' (', fi.points, ') on')) as share_words,
+        cs.words as cost_words,
         f.failure_reduction as declared_failure,
         f.counts_failures,
         case
@@ -148,6 +183,7 @@ parts as (
     left join scored as r on f.finding_no = r.finding_no and r.part = 'rate'
     left join scored as sh on f.finding_no = sh.finding_no and sh.part = 'runs_share'
     left join scored as cs on f.finding_no = cs.finding_no and cs.part = 'cost_share'
+    left join firsts as fi on fi.part = 'runs_share'
 ),
 
 totals as (
@@ -175,29 +211,37 @@ select
             and t.frequency + t.failure_reduction + t.burden_reduction + t.cost_savings between b.low and b.high
     ) as decision,
     case
-        when t.wait then 'new: not counted until it has seen more runs'
+        when t.wait then 'new: not counted until it has seen more runs → 0'
         else concat(
-            counted(t.occurrences, 'occurrence'), ' in ', plainly(about(t.span_microseconds, 86400000000)), ' days = ',
-            plainly(about(cast(t.occurrences as hugeint) * 86400000000, t.span_microseconds)), ' a day',
-            case when t.occurrences = 1 then ' (once in all: at most 5)' else '' end,
+            t.occurrences, ' ', t.occurrences_name, ' in ', plainly(about(t.span_microseconds, 86400000000)),
+            case when t.span_microseconds = 86400000000 then ' day, ' else ' days, ' end,
+            plainly(about(cast(t.occurrences as hugeint) * 86400000000, t.span_microseconds)), ' a day: ',
+            t.rate_words,
+            case
+                when t.rate_score < t.plain_rate_score
+                    then concat(
+                        ' would be ', t.plain_rate_score, ', but one in all counts at most ', t.single_occurrence
+                    )
+                else ''
+            end,
             ' → ', t.rate_score,
             case
                 when t.total_runs > 0
                     then concat(
-                        '; ', t.affected_runs, ' of ', t.total_runs, ' = ',
-                        plainly(about(cast(t.affected_runs as hugeint) * 100, t.total_runs)),
-                        '% affected → ',
-                        t.share_score
+                        '. ', t.affected_runs, ' of ', t.total_runs, ' ', t.affected_name, ', ',
+                        plainly(about(cast(t.affected_runs as hugeint) * 100, t.total_runs)), '%: ', t.share_words,
+                        ' → ', t.share_score, '. The larger counts'
                     )
                 else ''
-            end,
-            '; the larger counts'
+            end
         )
     end as frequency_evidence,
     case
-        when t.failure_reduction = 0 and not t.counts_failures then 'not counted: the action would prevent no failure'
-        when t.failure_reduction = 0 then 'no low score, failure tag or incident of the subject'
-        when t.declared_failure >= t.failure_reduction then 'declared by the detector'
+        when t.failure_reduction = 0 and not t.counts_failures
+            then 'not counted: the action would prevent no failure → 0'
+        when t.failure_reduction = 0 then 'no low score, failure tag or incident of the subject → 0'
+        when t.declared_failure >= t.failure_reduction
+            then concat('declared by the detector → ', t.failure_reduction)
         else concat(
             case t.band
                 when 'low_scores' then concat(counted(t.low_scores, 'review'), ' below the score flag')
@@ -209,6 +253,7 @@ select
                         )
                 else counted(t.escalated, 'escalated incident')
             end,
+            ': ', t.band_low, ' for the first, one more for each other, at most ', t.band_high,
             ' → ', t.failure_reduction
         )
     end as failure_evidence,
@@ -217,19 +262,21 @@ select
         case
             when not t.counts_failures then 'incidents are not counted'
             when t.by_person = 0 then 'no incident that a person handled'
-            else concat('plus ', t.person_points, ' for ', counted(t.by_person, 'incident'), ' that a person handled')
+            else concat(
+                'plus ', t.person_points, ' for ', counted(t.by_person, 'incident'), ' that a person handled',
+                case when t.by_person > t.person_points then concat(' (at most ', t.person_incidents, ')') else '' end
+            )
         end,
         ' → ', t.burden_reduction
     ) as burden_evidence,
     case
-        when t.wait then 'new: not counted until it has seen more runs'
-        when t.saving is null or coalesce(t.saving_of, 0) = 0 then 'unknown: nothing tells how much cost would go away'
+        when t.wait then 'new: not counted until it has seen more runs → 0'
+        when t.saving is null or coalesce(t.saving_of, 0) = 0
+            then 'unknown: nothing tells how much cost would go away → 0'
         else concat(
-            plainly(about(pico(t.saving) * 100, pico(t.saving_of))),
-            '% of the pipeline''s cost (',
-            t.saving_basis,
-            ') → ',
-            t.cost_savings
+            plainly(about(pico(t.saving) * 100, pico(t.saving_of))), '% of ',
+            case when t.pipeline = '(all pipelines)' then 'all cost' else 'the pipeline''s cost' end,
+            ' (', t.saving_basis, '): ', t.cost_words, ' → ', t.cost_savings
         )
     end as cost_evidence
 from totals as t
