@@ -42,6 +42,10 @@
     });
     made.className = "quiet";
     holder.before(made);
+    if (!page) return;
+    const link = button("Copy link", (self) => copyText(new URL(page.dataset.page, document.baseURI).href, self));
+    link.className = "quiet";
+    holder.before(link);
   }
 
   all("main :is(h1, h2, h3)").forEach(markHeading);
