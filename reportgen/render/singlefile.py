@@ -48,15 +48,13 @@ def render_single(report: Report, site: Mapping[str, bytes]) -> bytes:
     one = _Whole(frame, pages, site, left_out)
     one.feed(pages[frame])
     one.close()
-    text = "".join(one.out)
+    text = "".join(one.out).lstrip()
     policy = (
         "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; "
         f"script-src {' '.join(one.scripts)}; style-src {' '.join([*one.styles, EMPTY_STYLE])}"
     )
-    head, _, rest = text.partition("\n")
     marker = f"{MARKER} the report as one page, which reportgen build replaces; build {BUILD_HASH} -->\n"
-    assert head == "<!doctype html>"  # every page begins with it
-    return (marker + rest.replace(_POLICY, escape(policy))).encode()
+    return (marker + text.replace(_POLICY, escape(policy, quote=False), 1)).encode()
 
 
 def _choose(report: Report, site: Container[str]) -> tuple[list[str], dict[str, int]]:
