@@ -139,7 +139,7 @@ class _Mover(HTMLParser):
             if leads is None:
                 self.out.append("<span>")
                 return
-        moved = [(name, self._moved(name, value)) for name, value in attrs]
+        moved = [(name, self.moved(name, value)) for name, value in attrs]
         self.out.append((self.get_starttag_text() or "") if moved == attrs else written(tag, moved))
 
     def write_end(self, tag: str) -> None:
@@ -152,7 +152,8 @@ class _Mover(HTMLParser):
 
     # --- where things are ---------------------------------------------------------------------------------------------
 
-    def _moved(self, name: str, value: str | None) -> str | None:
+    def moved(self, name: str, value: str | None) -> str | None:
+        """Return an attribute's value as one page needs it."""
         if value is None:
             return None
         if name == "id":
@@ -244,6 +245,10 @@ class _Whole(_Mover):
     def leaves_out(self, tag: str, given: Mapping[str, str | None]) -> bool:
         """Keep the frame's own navigation."""
         return False
+
+    def moved(self, name: str, value: str | None) -> str | None:
+        """Keep the frame's ids: there is one frame, and Plotly knows some of them."""
+        return value if name == "id" else super().moved(name, value)
 
     def write_start(self, tag: str, attrs: Attributes) -> None:
         """Put the site's files in the place of the links to them."""
