@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from reportgen.errors import ExitCode, ReportgenError
 from reportgen.model import Cell, Chart, Column
-from reportgen.render.format import exact, to_decimal, unit_word
+from reportgen.render.format import to_decimal, unit_word
+from reportgen.render.look import Known
 from reportgen.render.prose import plain
 
 LABEL_LENGTH = 28
-#: Longer titles and line labels make Plotly move the margins about without end.
+#: In a narrow window the names beside an axis leave room for what they name.
+NARROW_LENGTH = 15
+#: Longer titles make Plotly move the margins about without end.
 TITLE_LENGTH = 48
 #: Names shown along an axis before they would run into each other.
 MAX_TICKS = 24
-
 #: Up to so many dates, each has its own tick.
 MAX_DAY_TICKS = 10
 
-_DAY = 24 * 60 * 60 * 1000
-_DATE_TICKS = [
-    {"dtickrange": [None, _DAY - 1], "value": "%H:%M\n%-d %b %Y"},
-    {"dtickrange": [_DAY, "M1"], "value": "%-d %b\n%Y"},
-    {"dtickrange": ["M1", None], "value": "%b\n%Y"},
-]
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)Z?)?", re.ASCII)
+_COUNTED = frozenset({"events", "runs", "rows", "days", "tokens"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +35,14 @@ class Point:
 
     x: Cell
     y: Cell
-    series: str
-    marked: bool
-    label: str
+    series: str = ""
+    marked: bool = False
+    label: str = ""
+    size: Cell = None
+    end: Cell = None
+    level: Cell = None
+    #: The page it leads to, from the top of the site and without `.html`: `agents/writer`.
+    link: str | None = None
 
 
 def column_place(chart: Chart, name: str) -> int:
@@ -56,11 +59,17 @@ def column_place(chart: Chart, name: str) -> int:
     )
 
 
-def read_points(chart: Chart) -> list[Point]:
+def column_of(chart: Chart, name: str) -> Column:
+    """Return a column by its name. Raises ReportgenError, naming the columns there are."""
+    return chart.columns[column_place(chart, name)]
+
+
+def read_points(chart: Chart, known: Known) -> list[Point]:
     """Return the chart's rows by the role that each column has."""
     x, y = column_place(chart, chart.x), column_place(chart, chart.y)
-    series, mark, label = (
-        None if name is None else column_place(chart, name) for name in (chart.series, chart.mark, chart.label)
+    series, mark, label, size, end, level, link = (
+        None if name is None else column_place(chart, name)
+        for name in (chart.series, chart.mark, chart.label, chart.size, chart.end, chart.level, chart.link)
     )
     return [
         Point(
@@ -69,6 +78,10 @@ def read_points(chart: Chart) -> list[Point]:
             series="" if series is None else name_of(row[series]),
             marked=mark is not None and row[mark] in (True, "true", "1"),
             label="" if label is None else name_of(row[label]),
+            size=None if size is None else row[size],
+            end=None if end is None else row[end],
+            level=None if level is None else row[level],
+            link=None if link is None or row[link] is None else known.page(chart.link_to, str(row[link])),
         )
         for row in chart.rows
     ]
@@ -85,37 +98,36 @@ def literal(text: str) -> str:
 
 
 def short(text: str, length: int = LABEL_LENGTH) -> str:
-    """Return a name, escaped, that fits beside an axis or in a legend."""
+    """Return a name, escaped, that fits beside an axis."""
     return literal(text if len(text) <= length else f"{text[: length - 1].rstrip()}…")
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Where cells of a column go: `place` gives a JSON value or None, `words` what a hover says (escaped)."""
+    """Where cells of a column go: `place` gives a JSON value or None."""
 
     layout: dict[str, Any]
     place: Callable[[Cell], Any]
-    words: Callable[[Cell], str]
-    dated: bool
+    kind: str
+    #: Whether names stand on it, which a hover has to spell out.
+    named: bool = False
+    #: Whether its places are dates without a time.
+    daily: bool = False
 
 
-def make_axis(chart: Chart, column: Column, cells: list[Cell]) -> Axis:
+def make_axis(chart: Chart, column: Column, cells: Sequence[Cell]) -> Axis:
     """Make the axis that fits the column: dates, numbers, or names in the order in which they first come."""
     title = {"title": {"text": axis_title(column, chart)}}
-
-    def words(cell: Cell) -> str:
-        return literal(plain(exact(cell, column.unit, chart.measure)))
-
     if column.unit in {"time", "date"}:
-        layout: dict[str, Any] = {**title, "type": "date", "showgrid": False, "tickformatstops": _DATE_TICKS}
+        layout: dict[str, Any] = {**title, "type": "date", "showgrid": False}
         days = sorted({moment for cell in cells if (moment := moment_of(cell))})
         if column.unit == "date" and len(days) <= MAX_DAY_TICKS:
             layout |= {"tickmode": "array", "tickvals": days, "ticktext": _day_ticks(days)}
-        return Axis(layout, moment_of, words, dated=True)
+        return Axis(layout, moment_of, "dates", daily=column.unit == "date")
     # Bars over something without a unit stand side by side, even where its names are numbers (error 404).
     named = column.unit == "text" or (column.unit is None and chart.kind == "bars")
     if not named and all(to_decimal(cell) is not None for cell in cells if cell is not None):
-        return Axis({**title, **numeric(column, chart)}, number_of, words, dated=False)
+        return Axis({**title, **numeric(column, chart, cells)}, number_of, "numbers")
     # Names are told apart by their number, never by the text that is shown: two may look alike when shortened.
     names = list(dict.fromkeys(name_of(cell) for cell in cells))
     places = {name: number for number, name in enumerate(names)}
@@ -130,7 +142,7 @@ def make_axis(chart: Chart, column: Column, cells: list[Cell]) -> Axis:
         "ticktext": [short(name) for name in names[::step]],
         "range": [-0.6, len(names) - 0.4],
     }
-    return Axis(layout, lambda cell: places[name_of(cell)], lambda cell: literal(name_of(cell)), dated=False)
+    return Axis(layout, lambda cell: places[name_of(cell)], "names", named=True)
 
 
 def _day_ticks(days: list[str]) -> list[str]:
@@ -152,9 +164,17 @@ def axis_title(column: Column, chart: Chart) -> str:
     return title if named else f"{title} ({literal(word)})"
 
 
-def numeric(column: Column, chart: Chart) -> dict[str, Any]:
-    """Return how the ticks of an axis of numbers read: `$0.005`, `1.2M`, `40%`, `1.5x`."""
-    unit = chart.measure if column.unit == "cost" else column.unit
+def unit_of(column: Column, chart: Chart) -> str | None:
+    """Return the column's unit, `cost` as the chart's measure."""
+    return chart.measure if column.unit == "cost" else column.unit
+
+
+def numeric(column: Column, chart: Chart, cells: Iterable[Cell | Decimal]) -> dict[str, Any]:
+    """Return how the ticks of an axis of numbers read: `$0.005`, `1.2M`, `40%`, `1.5x`.
+
+    What is counted in whole numbers has no ticks between them.
+    """
+    unit = unit_of(column, chart)
     layout: dict[str, Any] = {"type": "linear", "separatethousands": True, "exponentformat": "B", "minexponent": 4}
     if unit == "usd":
         layout |= {"tickprefix": "&#36;", "minexponent": 6}
@@ -162,6 +182,16 @@ def numeric(column: Column, chart: Chart) -> dict[str, Any]:
         layout |= {"tickformat": ",.2~%"}
     elif unit == "times":
         layout |= {"ticksuffix": "x"}
+    elif unit == "score":
+        # Its whole scale, and room for marks at the top of it.
+        layout |= {"range": [0, 104], "dtick": 20}
+    else:
+        numbers = [n for cell in cells if (n := cell if isinstance(cell, Decimal) else to_decimal(cell)) is not None]
+        top = max((abs(number) for number in numbers), default=Decimal(0))
+        whole = unit in _COUNTED or (unit is None and all(n == n.to_integral_value() for n in numbers))
+        # Of more than forty steps Plotly never halves one.
+        if whole and top <= 40:
+            layout["dtick"] = 1 if top <= 8 else 2 if top <= 16 else 5
     return layout
 
 

@@ -14,20 +14,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from reportgen.model import Cell, Chart, Recommendation, Report
+from reportgen.model import Chart, Recommendation, Report
 from reportgen.render import BUILD_HASH, searchindex, views
-from reportgen.render.charts import CONFIG, chart_csv, figure
+from reportgen.render.charts import chart_csv
+from reportgen.render.chartview import ChartView, chart_view, known_to
 from reportgen.render.clipping import clipping
 from reportgen.render.format import exact, show, unit_word
 from reportgen.render.highlight import sql_html
-from reportgen.render.pages import Environment, Markup, environment, fill, json_for_script, search_path
+from reportgen.render.pages import Environment, Markup, environment, fill, search_path
 from reportgen.render.plotlyjs import plotly_js
 from reportgen.render.prose import plain, to_html
 from reportgen.render.sqlpages import KINDS, known_files, sql_place, sql_views
 
 PLOTLY = "assets/plotly.min.js"
-#: Rows of a chart that stand in its page; its CSV has them all.
-CHART_ROWS = 100
 
 #: The hash of no text at all: Plotly makes one empty style element and fills it by script, which a policy allows only
 #: where the element itself is allowed. It needs nothing else: no `unsafe-inline`, no `unsafe-eval`, no image.
@@ -35,22 +34,6 @@ EMPTY_STYLE = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
 _ONLY_OWN = (
     "default-src 'none'; base-uri 'none'; form-action 'none'; img-src 'self'; script-src 'self'; style-src 'self'"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ChartView:
-    """A chart as a page shows it. `rows` are the first `CHART_ROWS`; `left_out` more are in the CSV only."""
-
-    chart: Chart
-    anchor: str
-    height: int
-    json: Markup
-    rows: list[list[Cell]]
-    left_out: int
-    #: For each column: whether its cells are numbers.
-    numeric: list[bool]
-    #: Marked rows left out of the drawing for want of room.
-    undrawn: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +99,7 @@ def plan_site(report: Report, *, template_dirs: Sequence[Path] = ()) -> dict[str
 
 def _fill_page(env: Environment, shared: dict[str, Any], page: Page) -> bytes:
     # Drawing the charts is most of the work, so it waits until their page is made.
-    page = replace(page, charts=[_chart_view(chart) for chart in page.drawn])
+    page = replace(page, charts=[chart_view(chart, shared["known"]) for chart in page.drawn])
     values = {**shared, **page.values, "page": page, "root": page.root, "policy": _policy(page)}
     return fill(env, page.template, values).encode()
 
@@ -141,6 +124,7 @@ def _shared(report: Report, script: bytes, own_pages: list[str]) -> dict[str, An
         "sql_kinds": KINDS,
         "sql_views": sql_views(report),
         "report": report,
+        "known": known_to(report),
         "build_hash": BUILD_HASH,
         "plotly": PLOTLY,
         "groups": groups,
@@ -181,8 +165,8 @@ def _pages(report: Report, charts: dict[tuple[str, str], list[Chart]], own_pages
         return Page(path, path, title, section, crumbs, {}, charts.get((place, ""), []))
 
     yield top("index.html", "Overview", "index", "overview")
-    yield top("recommendations.html", "Recommendations", "recommendations")
-    yield top("agents.html", "Agents", "agents")
+    yield top("recommendations.html", "Recommendations", "recommendations", "recommendations")
+    yield top("agents.html", "Agents", "agents", "agents")
     yield top("pipelines.html", "Pipelines", "pipelines")
     yield top("healing.html", "Healing", "healing", "healing")
     if report.budget:
@@ -268,26 +252,3 @@ def _own_pages(template_dirs: Sequence[Path]) -> list[str]:
     built_in = {path.name for path in search_path()[-1].glob("*.html")}
     own = {path.name for folder in template_dirs if folder.is_dir() for path in folder.glob("*.html")}
     return sorted(name for name in own - built_in if not name.startswith(("_", ".")))
-
-
-def _chart_view(chart: Chart) -> ChartView:
-    drawn = figure(chart)
-    layout = drawn["layout"]
-    rows = chart.rows[:CHART_ROWS]
-    return ChartView(
-        chart=chart,
-        anchor=f"chart-{chart.id}",
-        height=int(layout["height"]),
-        json=json_for_script({"config": CONFIG, "figure": drawn}),
-        rows=rows,
-        left_out=len(chart.rows) - len(rows),
-        numeric=[_is_numeric(chart, place) for place in range(len(chart.columns))],
-        undrawn=int(layout.get("meta", {}).get("left_out", 0)),
-    )
-
-
-def _is_numeric(chart: Chart, place: int) -> bool:
-    if chart.columns[place].unit in {"text", "time", "date"}:
-        return False
-    first = next((row[place] for row in chart.rows if row[place] is not None), None)
-    return chart.columns[place].unit is not None or (isinstance(first, int | float) and not isinstance(first, bool))

@@ -90,82 +90,10 @@
       const dark = themeNow() === "dark";
       made.textContent = dark ? "Light" : "Dark";
       made.setAttribute("aria-label", dark ? "Use the light theme" : "Use the dark theme");
-      recolour(themeNow());
     };
     systemDark.addEventListener("change", refresh);
     holder.append(made);
     refresh();
-  }
-
-  /* Charts. The figure and the colours of both themes come with the page; see reportgen/render/charts.py. */
-
-  const drawn = new Map();
-
-  function put(target, path, value) {
-    const parts = path.replace(/\[(\d+)\]/g, ".$1").split(".");
-    const last = parts.pop();
-    let place = target;
-    for (const part of parts) place = place[part] ??= {};
-    place[last] = value;
-  }
-
-  function draw(chart) {
-    const box = chart.querySelector(".plot");
-    if (drawn.has(box)) return;
-    const { figure, config } = JSON.parse(chart.querySelector("script").textContent);
-    const { data, layout } = figure;
-    const theme = layout.meta.themes[themeNow()];
-    for (const [path, value] of Object.entries(theme.relayout)) put(layout, path, value);
-    for (const [path, values] of Object.entries(theme.restyle)) data.forEach((trace, n) => put(trace, path, values[n]));
-    const family = getComputedStyle(document.body).fontFamily;
-    put(layout, "font.family", family);
-    put(layout, "hoverlabel.font.family", family);
-    drawn.set(box, layout.meta.themes);
-    Plotly.newPlot(box, data, layout, config).catch(() => giveUp(chart));
-  }
-
-  function recolour(theme) {
-    for (const [box, themes] of drawn) Plotly.update(box, themes[theme].restyle, themes[theme].relayout);
-  }
-
-  function giveUp(chart) {
-    chart.classList.add("failed");
-    chart.querySelector("details").open = true;
-  }
-
-  function prepareCharts() {
-    for (const chart of all(".chart")) {
-      const box = chart.querySelector(".plot");
-      box.style.height = `${box.dataset.height}px`;
-      const table = chart.querySelector("details");
-      table.open = false;
-      table.classList.add("ready");
-    }
-  }
-
-  function drawCharts() {
-    const charts = all(".chart");
-    if (typeof Plotly === "undefined") {
-      charts.forEach(giveUp);
-      return;
-    }
-    const watcher = new IntersectionObserver((entries) => {
-      for (const entry of entries.filter((one) => one.isIntersecting)) {
-        watcher.unobserve(entry.target);
-        draw(entry.target);
-      }
-    }, { rootMargin: "600px" });
-    charts.forEach((chart) => watcher.observe(chart));
-    /* Paper is light, and narrower than the window. */
-    addEventListener("beforeprint", () => {
-      charts.forEach(draw);
-      recolour("light");
-      for (const box of drawn.keys()) Plotly.relayout(box, { width: Math.min(box.clientWidth, 660) });
-    });
-    addEventListener("afterprint", () => {
-      recolour(themeNow());
-      for (const box of drawn.keys()) Plotly.relayout(box, { width: null, autosize: true });
-    });
   }
 
   /* A link to what is folded away or filtered out opens what hides it. */
@@ -190,7 +118,6 @@
   }
 
   function enhance() {
-    prepareCharts();
     all(".top").forEach(themeSwitch);
     watchRegions();
     const here = document.querySelector(".nav [aria-current]");
@@ -203,6 +130,9 @@
   /* "interactive" comes once the page is parsed and before deferred scripts run. */
   const whenParsed = () => document.readyState === "interactive" && enhance();
   document.addEventListener("readystatechange", whenParsed);
-  document.addEventListener("DOMContentLoaded", drawCharts);
+  /* Charts that nothing prepared (see charts.js) leave their place to their tables. */
+  document.addEventListener("DOMContentLoaded", () => {
+    for (const chart of all(".chart")) if (!chart.querySelector(".ready")) chart.classList.add("failed");
+  });
   document.addEventListener("DOMContentLoaded", reveal);
 })();

@@ -1,0 +1,99 @@
+"""A chart as a page shows it: its figure as JSON, its gist in words, and the rows of its table with their links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reportgen.model import Cell, Chart, Column, Report
+from reportgen.render.charts import figure
+from reportgen.render.gist import gist
+from reportgen.render.look import Known
+from reportgen.render.pack import packed
+from reportgen.render.pages import Markup, json_for_script
+
+#: Rows of a chart that stand in its page; its CSV has them all.
+CHART_ROWS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ChartView:
+    """A chart as a page shows it. `rows` are at most `CHART_ROWS`, the marked among them; `left_out` are in the CSV."""
+
+    chart: Chart
+    anchor: str
+    height: int
+    json: Markup
+    #: The text alternative.
+    gist: str
+    columns: list[Column]
+    rows: list[list[Cell]]
+    left_out: int
+    #: For each column: whether its cells are numbers.
+    numeric: list[bool]
+    #: Rows left out of the drawing, and why: "for want of room".
+    undrawn: int
+    why: str
+    #: The place of the column whose cells lead to a page, and for each row that page, `agents/writer`, if it has one.
+    link_place: int | None
+    links: list[str | None]
+
+
+def known_to(report: Report) -> Known:
+    """Return what the charts of this report share: the order of its pipelines, and which names have a page."""
+    return Known(
+        pipelines=[one.pipeline for one in report.pipelines],
+        pages={
+            "agents": {one.agent: one.slug for one in report.agents},
+            "pipelines": {one.pipeline: one.slug for one in report.pipelines},
+            "recommendations": {one.id: one.id for one in report.recommendations},
+        },
+    )
+
+
+def chart_view(chart: Chart, known: Known) -> ChartView:
+    """Return the chart as a page shows it. Raises ReportgenError where it names a column that it doesn't have."""
+    drawn = figure(chart, known)
+    meta = drawn["layout"]["meta"]
+    names = [column.name for column in chart.columns]
+    chosen = _chosen(chart, names)
+    link = None if chart.link is None else names.index(chart.link)
+    # An id is no text to read: the title beside it is what leads to the page.
+    hidden = link if chart.link_to == "recommendations" else None
+    shown = [place for place in range(len(names)) if place != hidden]
+    return ChartView(
+        chart=chart,
+        anchor=f"chart-{chart.id}",
+        height=int(drawn["layout"]["height"]),
+        json=json_for_script(packed(drawn)),
+        gist=gist(chart),
+        columns=[chart.columns[place] for place in shown],
+        rows=[[row[place] for place in shown] for row in chosen],
+        left_out=len(chart.rows) - len(chosen),
+        numeric=[_is_numeric(chart, place) for place in shown],
+        undrawn=int(meta.get("left_out", 0)),
+        why=str(meta.get("why", "")),
+        link_place=None if link is None else link - 1 if hidden is not None else link,
+        links=[None if link is None else known.page(chart.link_to, _text(row[link])) for row in chosen],
+    )
+
+
+def _chosen(chart: Chart, names: list[str]) -> list[list[Cell]]:
+    """Return the rows that stand in the page, in their order: the marked, and the first of the others."""
+    if len(chart.rows) <= CHART_ROWS:
+        return chart.rows
+    mark = None if chart.mark is None else names.index(chart.mark)
+    marked = [place for place, row in enumerate(chart.rows) if mark is not None and row[mark] is True][:CHART_ROWS]
+    others = (place for place in range(len(chart.rows)) if place not in set(marked))
+    places = sorted([*marked, *(place for place, _ in zip(others, range(CHART_ROWS - len(marked)), strict=False))])
+    return [chart.rows[place] for place in places]
+
+
+def _text(cell: Cell) -> str | None:
+    return None if cell is None else str(cell)
+
+
+def _is_numeric(chart: Chart, place: int) -> bool:
+    if chart.columns[place].unit in {"text", "time", "date"}:
+        return False
+    first = next((row[place] for row in chart.rows if row[place] is not None), None)
+    return chart.columns[place].unit is not None or (isinstance(first, int | float) and not isinstance(first, bool))
