@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -50,6 +50,8 @@ class Outputs:
     site_files: Mapping[str, bytes]
     markdown: bytes
     build_hash: str
+    #: The report as one page, where one is asked for.
+    single: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,8 @@ class BuildResult:
     #: Rejected lines that `--strict` makes errors; 0 without it.
     rejected_errors: int
     notices: tuple[Notice, ...]
+    #: The report as one page, where one was asked for.
+    single_file: Path | None = None
 
 
 def build(
@@ -87,6 +91,7 @@ def build(
     inputs = find_inputs(settings)
     paths = input_paths(settings, inputs)
     publishing.refuse_overlap(paths, settings.site, settings.recommendations, settings.work)
+    _refuse_single(settings, paths)
     with publishing.lock(settings.work, on_wait=tell):
         healed = publishing.recover(site=settings.site, recommendations=settings.recommendations, work=settings.work)
         if healed:
@@ -103,7 +108,12 @@ def _build(settings: Settings, inputs: Inputs, paths: Sequence[Path], progress: 
         analysed = analyse(store, settings, inputs, found, only, progress)
         store.keep()
     analysed = with_retired(settings, analysed)
-    published = swap_in(settings, paths, analysed, render(settings, analysed, progress), progress)
+    outputs = render(settings, analysed, progress)
+    _refuse_single(settings, paths, outputs.site_files)
+    published = swap_in(settings, paths, analysed, outputs, progress)
+    single = None
+    if settings.single_file is not None and outputs.single is not None:
+        single = publishing.write_single(settings.single_file, outputs.single)
     report = analysed.report
     errors = sum(not line.reason.startswith(STILL_WRITTEN) for line in found.rejected)
     return BuildResult(
@@ -111,12 +121,27 @@ def _build(settings: Settings, inputs: Inputs, paths: Sequence[Path], progress: 
         recommendations=settings.recommendations,
         site=settings.site,
         exit_code=_exit_code(settings, report, analysed.failed, errors),
-        written=published.written,
-        unchanged=published.unchanged,
+        written=published.written + (single is True),
+        unchanged=published.unchanged + (single is False),
         removed=published.removed,
         rejected_errors=errors if settings.strict else 0,
         notices=tuple(report.notices),
+        single_file=settings.single_file,
     )
+
+
+def _refuse_single(settings: Settings, inputs: Sequence[Path], site_files: Iterable[str] = ()) -> None:
+    """Refuse a place for the one page where something else lies: before a long build, and before it is written."""
+    if settings.single_file is not None:
+        publishing.refuse_single(
+            settings.single_file,
+            inputs=inputs,
+            site=settings.site,
+            recommendations=settings.recommendations,
+            work=settings.work,
+            written=site_files,
+            adopt=settings.adopt,
+        )
 
 
 def _exit_code(settings: Settings, report: Report, failed: Sequence[object], rejected: int) -> int:
@@ -281,6 +306,11 @@ def render(settings: Settings, analysed: Analysed, progress: Progress) -> Output
     progress("render", 0, 1)
     files = dict(render_site(analysed.report, template_dirs=template_dirs(settings)))
     outputs = stamp({**files, **data_files(analysed)}, recommendations(settings, analysed))
+    if settings.single_file is not None:
+        from reportgen.render.singlefile import render_single
+
+        single = render_single(analysed.report, files)
+        outputs = replace(outputs, single=single.replace(BUILD_HASH.encode(), outputs.build_hash.encode()))
     progress("render", 1, 1)
     return outputs
 

@@ -43,6 +43,7 @@ def report_options(command: F) -> F:
 def build_options(command: F) -> F:
     """Add the flags of `build` to a command."""
     options = [
+        click.option("--single-file", type=click.Path(), help="Write the report as one page too, to send by mail."),
         click.option("--strict", is_flag=True, help="Exit 1 where a line of an input was rejected."),
         click.option("--fail-on", type=click.IntRange(0, 100), metavar="SCORE", help="Exit 4 from this total on."),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the summary."),

@@ -37,6 +37,8 @@ class Settings:
     #: Outputs; the defaults are `RECOMMENDATIONS.md` and `site` in the project.
     recommendations: Path
     site: Path
+    #: The report as one page, where one is asked for.
+    single_file: Path | None = None
     run_gap: timedelta = timedelta(minutes=30)
     #: A feedback score below this is low, and an agent whose mean is below it is flagged.
     score_flag: Decimal = Decimal(60)
@@ -96,6 +98,8 @@ def load_settings(project: Path, *, file: Path | None = None, flags: Mapping[str
     values.update(given)
     for name, default in (("recommendations", "RECOMMENDATIONS.md"), ("site", "site")):
         values[name] = _tidy(home / values.get(name, default))
+    if "single_file" in values:
+        values["single_file"] = _tidy(home / values["single_file"])
     settings = Settings(project=home, file=source, **values)
     problems = problems or list(_check(settings, given))
     if problems:
@@ -148,7 +152,7 @@ def _shown(source: Path, home: Path, given: Path | None) -> str:
 # --- flags ----------------------------------------------------------------------------------------------------------
 
 _FLAGS = {s.field: (s.flag, s.reads) for s in table.SETTINGS if s.flag} | table.FLAG_ONLY
-_PATH_FLAGS = frozenset({"events", "feedback", "healing_log", "budget", "recommendations", "site"})
+_PATH_FLAGS = frozenset({"events", "feedback", "healing_log", "budget", "recommendations", "site", "single_file"})
 
 
 def _read_flags(flags: Mapping[str, object], home: Path, problems: list[Problem]) -> dict[str, Any]:

@@ -151,6 +151,17 @@ SETTINGS: tuple[Setting, ...] = (
         flag="--site",
     ),
     Setting(
+        table="outputs",
+        key="single_file",
+        field="single_file",
+        reads=read.path,
+        accepts="a path",
+        default="no such page is written",
+        sample='"report.html"',
+        meaning="The whole report as one page that needs no other file, to send by mail.",
+        flag="--single-file",
+    ),
+    Setting(
         table="report",
         key="pipeline",
         field="pipeline",

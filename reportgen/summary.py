@@ -62,7 +62,9 @@ def summary(result: BuildResult, here: Path) -> list[Line]:
         lines.append([_name("Data"), (f"{_count(warnings)} {noun}: see data quality in the report", "warn")])
     lines.append(_files(result))
     opened = shown_path(result.site / "index.html", here)
-    lines.append([_name("Open"), (opened, "strong"), (f"  (or {shown_path(result.recommendations, here)})", "plain")])
+    others = [path for path in (result.recommendations, result.single_file) if path is not None]
+    also = " or ".join(shown_path(path, here) for path in others)
+    lines.append([_name("Open"), (opened, "strong"), (f"  (or {also})", "plain")])
     return lines
 
 
@@ -241,6 +243,7 @@ def as_object(result: BuildResult) -> dict[str, Any]:
             "site": str(result.site),
             "index": str(result.site / "index.html"),
             "report": str(result.site / "data" / "report.json"),
+            **({} if result.single_file is None else {"single_file": str(result.single_file)}),
         },
         "files": {"written": result.written, "unchanged": result.unchanged, "removed": result.removed},
         "period": {"first": report.period.first, "last": report.period.last},

@@ -6,10 +6,12 @@ from reportgen.publish.check import MARKER, refuse_overlap
 from reportgen.publish.files import lock
 from reportgen.publish.manifest import MANIFEST, Manifest, read_manifest, retire
 from reportgen.publish.outputs import Published, publish, recover
+from reportgen.publish.single import SINGLE_MARKER, refuse_single, write_single
 
 __all__ = [
     "MANIFEST",
     "MARKER",
+    "SINGLE_MARKER",
     "Manifest",
     "Published",
     "lock",
@@ -17,5 +19,7 @@ __all__ = [
     "read_manifest",
     "recover",
     "refuse_overlap",
+    "refuse_single",
     "retire",
+    "write_single",
 ]

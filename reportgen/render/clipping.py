@@ -33,9 +33,7 @@ def clipping(found: Recommendation) -> str:
 
     It ends with `Page: `, after which its address is to stand.
     """
-    score = [
-        [label, f"{getattr(found.vfm, name)} of 25", found.vfm_evidence.get(name, "")] for name, label in _PARTS
-    ]
+    score = [[label, f"{getattr(found.vfm, name)} of 25", found.vfm_evidence.get(name, "")] for name, label in _PARTS]
     parts = [
         f"### {escape_markdown(found.title)}",
         _prose(found.finding),
