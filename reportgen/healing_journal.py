@@ -1,21 +1,14 @@
-"""The healing log as a file: locked, read in bounded memory, appended to and synced (SPEC 7). Knows no policy.
-
-The lock is on the log file itself, never on a file beside it: two names of one log (a symlink, a hard link) share it,
-and no second file is written. A log that is moved away while a call waits is noticed, and the new one is used.
-"""
+"""The healing log as a file: locked, read in bounded memory, appended to and synced (SPEC 7). Knows no policy."""
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import json
 import os
-import stat
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from reportgen import linelog
 from reportgen.errors import ReportgenError
 from reportgen.healing_policy import CANNOT_LOG
 
@@ -25,13 +18,6 @@ _PIECE, _LINE_LIMIT = 1 << 22, 1 << 24
 _TRIES = 64
 _DECODER = json.JSONDecoder()
 _NEXT = "An attempt that can't be logged is not allowed, so do not retry. Mend the log, or name another with --log."
-#: First bytes of files that text must not be appended to, because nothing in them could be counted.
-_FOREIGN = {
-    b"\x1f\x8b": "is compressed (gzip)",
-    b"\x28\xb5": "is compressed (zstd)",
-    b"\xff\xfe": "is UTF-16",
-    b"\xfe\xff": "is UTF-16",
-}
 
 
 def cannot_log(path: str, what: str) -> ReportgenError:
@@ -46,68 +32,16 @@ def locked(path: str, timeout: float) -> Iterator[int]:
     Raises ReportgenError (74) where it is no plain text file, can't be opened for reading and appending, or stays
     locked for `timeout` seconds.
     """
-    log = _lock(path, timeout)
+    try:
+        log = linelog.take(path, timeout)
+    except linelog.CannotAppendError as error:
+        raise cannot_log(path, f"the healing log {error}") from error
     try:
         yield log
     except OSError as error:
         raise cannot_log(path, f"the healing log can't be written ({error.strerror or error})") from error
     finally:
         os.close(log)  # gives the lock back
-
-
-def _lock(path: str, timeout: float) -> int:
-    deadline = time.monotonic() + timeout
-    pause = 0.002
-    while True:
-        try:
-            log = _open(path)
-        except OSError as error:
-            what = f"the healing log can't be opened for reading and appending ({error.strerror or error})"
-            raise cannot_log(path, what) from error
-        try:
-            if _take(log) and _is_still_at(log, path):
-                return log
-        except OSError as error:
-            os.close(log)
-            raise cannot_log(path, f"the healing log can't be locked ({error.strerror or error})") from error
-        except BaseException:
-            os.close(log)
-            raise
-        os.close(log)
-        if time.monotonic() >= deadline:
-            raise cannot_log(path, f"another process holds the healing log: no lock within {timeout:g} seconds")
-        time.sleep(pause)
-        pause = min(pause * 2, 0.05)
-
-
-def _open(path: str) -> int:
-    # Not blocking: a named pipe or a terminal must be refused, not waited for.
-    log = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY, 0o666)
-    if not stat.S_ISREG(os.fstat(log).st_mode):
-        os.close(log)
-        raise OSError(errno.EINVAL, "not a regular file")
-    if what := _FOREIGN.get(os.pread(log, 2, 0)):
-        os.close(log)
-        raise OSError(errno.EINVAL, f"it {what}")
-    return log
-
-
-def _take(log: int) -> bool:
-    try:
-        fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _is_still_at(log: int, path: str) -> bool:
-    """Say whether the locked file is the one that `path` names: it may have been moved away before the lock."""
-    try:
-        named = os.stat(path)  # noqa: PTH116 - pathlib costs start-up time
-    except FileNotFoundError:
-        return False
-    held = os.fstat(log)
-    return (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino)
 
 
 def lines(log: int, needle: bytes | None = None) -> Iterator[bytes]:
@@ -150,26 +84,8 @@ def records(line: bytes) -> Iterator[dict[str, Any]]:
 
 def append(log: int, path: str, text: str) -> None:
     """Append one line and have it on the disk before returning. A torn last line is closed first: nothing is glued."""
-    size = os.fstat(log).st_size
-    if not size:
+    if not os.fstat(log).st_size:
         # Before the first line, under the lock: whoever finds a line here can trust that the file itself is kept.
-        _sync_folder(path)
-    data = text.encode("ascii") + b"\n"
-    if size and os.pread(log, 1, size - 1) != b"\n":
-        data = b"\n" + data
-    while data:
-        data = data[os.write(log, data) :]
-    os.fsync(log)
-
-
-def _sync_folder(path: str) -> None:
-    try:
-        folder = os.open(os.path.dirname(os.path.realpath(path)), os.O_RDONLY | os.O_CLOEXEC)  # noqa: PTH120
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-    except OSError as error:
-        # Some file systems can't sync a folder, and some folders can't be read; the line itself is synced all the same.
-        if error.errno not in (errno.EACCES, errno.EPERM, errno.EINVAL, errno.ENOTSUP, errno.EBADF):
-            raise
+        linelog.sync_folder(path)
+    linelog.append(log, text)
+    linelog.sync(log)

@@ -9,9 +9,6 @@ Labels: `e-mail`, `key`, `token`, `password`, `private key`, `home`.
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hashlib
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -35,6 +32,9 @@ def _mixed(secret: str) -> bool:
 
 def _credentials(secret: str) -> bool:
     """Say whether base64 text holds `user:password`, as after the word Basic; an English word does not."""
+    import base64
+    import binascii
+
     head = secret[:1024]
     try:
         plain = base64.b64decode(head[: len(head) // 4 * 4], validate=True)
@@ -314,4 +314,6 @@ def redact_hashed(text: str) -> str:
 
 def email_hash(address: str) -> str:
     """Return the first six hex digits of the SHA-256 of the case-folded address."""
+    import hashlib  # not above: it loads OpenSSL, and most texts hold no address
+
     return hashlib.sha256(address.casefold().encode("utf-8", "surrogatepass")).hexdigest()[:6]
