@@ -10,23 +10,35 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Literal, cast
 
-from reportgen.detectorfile import column_problems
+from reportgen.detectorfile import UNITS, column_problems
 from reportgen.detectors import as_text
 from reportgen.errors import ReportgenError
 from reportgen.model import Cell, Chart, Column, Measure
+from reportgen.render.format import show
+from reportgen.render.prose import plain
 from reportgen.sqlfile import SqlFile, key_problems, near, raise_first
 from reportgen.warehouse import Result, SqlError, Warehouse
 
-Kind = Literal["bars", "rows", "points", "lines"]
-PAGES = ("overview", "pipeline", "agent", "recommendation", "healing", "budget")
-KINDS = ("bars", "rows", "points", "lines")
+Kind = Literal["bars", "rows", "points", "lines", "bubbles", "spans"]
+LinkTo = Literal["agents", "pipelines", "recommendations"]
+PAGES = ("overview", "recommendations", "pipeline", "agents", "agent", "recommendation", "healing", "budget")
+KINDS = ("bars", "rows", "points", "lines", "bubbles", "spans")
+COLOURS = ("good", "warn", "bad", "grey", "base", "1", "2", "3", "4", "5", "6")
+#: The columns that may lead to a page. What `finding_no` is a number of, becomes its title and its id.
+LINKS: dict[str, LinkTo] = {"agent": "agents", "pipeline": "pipelines", "finding_no": "recommendations"}
 _FRONT: dict[str, type | tuple[type, ...]] = {
-    "title": str, "doc": str, "page": str, "kind": str, "x": str, "y": str, "series": str, "mark": str, "label": str,
-    "line": str, "line_label": str, "facet": str, "note": str, "detectors": list, "columns": dict,
+    "title": str, "headline": (str, list), "doc": str, "page": str, "kind": str, "x": str, "y": str, "series": str,
+    "mark": str, "label": str, "size": str, "end": str, "level": str, "link": str, "line": str, "line_label": str,
+    "facet": str, "note": str, "detectors": list, "colours": dict, "columns": dict,
 }  # fmt: skip
 #: Which columns say whose page a row is for.
 _KEYS = {"pipeline": ("pipeline",), "agent": ("agent",), "recommendation": ("detector", "pipeline", "subject_key")}
-_ROLES = ("x", "y", "series", "mark", "label", "line", "facet")
+_SHOWN_ROLES = ("x", "y", "end", "series", "mark", "label", "size", "level", "link")
+_ROLES = (*_SHOWN_ROLES, "line", "facet")
+#: A value in a headline: `{cost}`, with its unit, `{share:share}`, or without it, `{cost:n}`.
+SLOT = re.compile(r"\{([a-z_][a-z0-9_]*)(?::([a-z]+))?\}")
+#: Number of a finding to the id and the title of its recommendation.
+Findings = Mapping[int, tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +61,36 @@ def chart_problems(file: SqlFile) -> Iterator[ReportgenError]:
         value = str(file.front.get(key, known[0]))
         if value not in known:
             yield file.problem(f"unknown {key} '{value}'{near(value, known)}", f"Known: {', '.join(known)}.", key)
+    if file.front.get("kind") == "spans" and "end" not in file.front:
+        yield file.problem("front matter needs 'end'", 'A chart of kind "spans" goes from x to end.')
+    link = file.front.get("link")
+    if isinstance(link, str) and link not in LINKS:
+        yield file.problem(f"unknown link '{link}'{near(link, list(LINKS))}", f"Known: {', '.join(LINKS)}.", "link")
     if not wrong:
         yield from column_problems(file)
+        yield from _headline_problems(file)
+        for name, colour in file.front.get("colours", {}).items():
+            if colour not in COLOURS:
+                what = f"unknown colour '{colour}'{near(str(colour), COLOURS)}"
+                yield file.problem(what, f"Known: {', '.join(COLOURS)}.", ("colours", name))
+
+
+def headlines(file: SqlFile) -> list[str]:
+    """Return what the chart may say, the first that can be said first."""
+    said = file.front.get("headline", [])
+    return [said] if isinstance(said, str) else [str(one) for one in said]
+
+
+def _headline_problems(file: SqlFile) -> Iterator[ReportgenError]:
+    for text in headlines(file):
+        for brace in re.findall(r"\{[^{}]*\}", text):
+            slot = SLOT.fullmatch(brace)
+            unit = slot and slot.group(2)
+            if slot is None:
+                yield file.problem(f"'headline' holds {brace}, which is no slot", "Write {column}.", "headline")
+            elif unit and unit != "n" and unit not in UNITS:
+                what = f"unknown unit '{unit}' in 'headline'{near(unit, UNITS)}"
+                yield file.problem(what, f"Known: n, {', '.join(UNITS)}.", "headline")
 
 
 def chart_roles(file: SqlFile) -> list[tuple[str, str]]:
@@ -60,12 +100,16 @@ def chart_roles(file: SqlFile) -> list[tuple[str, str]]:
 
 
 def read_charts(
-    warehouse: Warehouse, files: Sequence[SqlFile], page_key: Callable[[str, tuple[str, ...]], str | None]
+    warehouse: Warehouse,
+    files: Sequence[SqlFile],
+    page_key: Callable[[str, tuple[str, ...]], str | None],
+    findings: Findings,
 ) -> tuple[list[Chart], list[ChartFailed]]:
     """Run every chart file and split its rows by page and facet.
 
     `page_key(page, values)` gives the slug or id that the page of these key values has, or None where there is no such
-    page in this report (filtered out). A chart that fails is reported beside the others.
+    page in this report (filtered out). `findings` are those that have a recommendation in it. A chart that fails is
+    reported beside the others.
     """
     charts: list[Chart] = []
     failed: list[ChartFailed] = []
@@ -76,7 +120,7 @@ def read_charts(
             raise_first(chart_problems(file))
             warehouse.check_one_select(file)
             result = warehouse.query(file.text, bounded=True)
-            charts.extend(_split(warehouse, file, result, page_key))
+            charts.extend(_split(warehouse, file, result, page_key, findings))
         except SqlError as failure:
             where = f"{file.name}:{failure.line}" if failure.line else file.name
             failed.append(ChartFailed(file, failure.message, where))
@@ -86,7 +130,11 @@ def read_charts(
 
 
 def _split(
-    warehouse: Warehouse, file: SqlFile, result: Result, page_key: Callable[[str, tuple[str, ...]], str | None]
+    warehouse: Warehouse,
+    file: SqlFile,
+    result: Result,
+    page_key: Callable[[str, tuple[str, ...]], str | None],
+    findings: Findings,
 ) -> list[Chart]:
     page = str(file.front["page"])
     for role, name in chart_roles(file):
@@ -97,25 +145,33 @@ def _split(
         result, ("keys", page), lambda: [tuple(str(row[place]) for place in columns) for row in result.rows]
     )
     keys = {one: page_key(page, one) for one in dict.fromkeys(values)}
+    named = findings if file.front.get("link") == "finding_no" else {}
     return warehouse.derived(
         result,
-        ("charts", file.name, file.text, *keys.items()),
-        lambda: _charts(file, result, [keys[v] for v in values]),
+        ("charts", file.name, file.text, *keys.items(), *named.items()),
+        lambda: _charts(file, result, [keys[v] for v in values], named),
     )
 
 
-def _charts(file: SqlFile, result: Result, keys: Sequence[str | None]) -> list[Chart]:
+def _charts(file: SqlFile, result: Result, keys: Sequence[str | None], findings: Findings) -> list[Chart]:
     """Return the charts of a file: its rows by the page's key (None: no such page) and by facet."""
     front = file.front
+    if front.get("link") == "finding_no":
+        front = {name: "recommendation" if value == "finding_no" else value for name, value in front.items()}
     places: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for key, row in zip(keys, result.dicts(), strict=True):
         if key is None:
             continue
+        if file.front.get("link") == "finding_no":
+            found = findings.get(row["finding_no"])
+            row["recommendation_id"], row["recommendation"] = found or (None, None)
+            if found is None and front["y"] == "recommendation":
+                continue  # its pipeline is not shown
         facet = as_text(row[str(front["facet"])]) or "" if "facet" in front else ""
         places.setdefault((key, facet), []).append(row)
     facets: dict[str, int] = {}
     return [
-        _chart(file, key, rows, _position(facets, key))
+        _chart(file, front, key, rows, _position(facets, key))
         for (key, _), rows in places.items()
     ]  # fmt: skip
 
@@ -125,37 +181,53 @@ def _position(seen: dict[str, int], key: str) -> int:
     return seen[key]
 
 
-def _chart(file: SqlFile, key: str, rows: Sequence[Mapping[str, Any]], position: int) -> Chart:
-    front = file.front
+def _chart(
+    file: SqlFile, front: Mapping[str, Any], key: str, rows: Sequence[Mapping[str, Any]], position: int
+) -> Chart:
     first = rows[0]
-    shown = [name for name in front.get("columns", {}) if name in first]
-    for role in ("x", "y", "series", "mark", "label"):
-        if role in front and front[role] not in shown:
-            shown.append(str(front[role]))
-    title = re.sub(r"\{(\w+)\}", lambda m: as_text(first.get(m.group(1))) or "", str(front["title"]))
+    linked = front.get("link") == "recommendation"
+    described = {
+        ("recommendation" if linked and n == "finding_no" else n): d for n, d in front.get("columns", {}).items()
+    }
+    shown = [name for name in described if name in first]
+    shown += [name for role in _SHOWN_ROLES if role in front and (name := str(front[role])) not in shown]
+    shown = list(dict.fromkeys(shown))
+    if linked:
+        shown.insert(shown.index("recommendation") + 1, "recommendation_id")
+    columns = [
+        Column(
+            name=name,
+            label=str(described.get(name, {}).get("label", name.replace("_", " "))),
+            unit=described.get(name, {}).get("unit"),
+        )
+        for name in shown
+    ]
+    measured = first.get("measure")
+    measure = cast(Measure, measured) if measured in ("usd", "tokens", "events") else None
+    about = re.sub(r"\{(\w+)\}", lambda m: as_text(first.get(m.group(1))) or "", str(front["title"]))
+    said = _headline(file, first, measure)
     # Together with the key this is unique: the position tells the facets of one place apart.
     parts = [file.id.replace("_", "-")] + ([str(position)] if position > 1 else [])
-    measure = first.get("measure")
     return Chart(
         id="-".join(parts),
         page=str(front["page"]),
         key=key,
-        title=title,
+        title=said or about,
+        about=about if said else "",
         kind=cast(Kind, front["kind"]),
-        columns=[
-            Column(
-                name=name,
-                label=str(front.get("columns", {}).get(name, {}).get("label", name.replace("_", " "))),
-                unit=front.get("columns", {}).get(name, {}).get("unit"),
-            )
-            for name in shown
-        ],
+        columns=columns,
         x=str(front["x"]),
         y=str(front["y"]),
         series=front.get("series"),
         mark=front.get("mark"),
         label=front.get("label"),
-        measure=cast(Measure, measure) if measure in ("usd", "tokens", "events") else None,
+        size=front.get("size"),
+        end=front.get("end"),
+        level=front.get("level"),
+        link="recommendation_id" if linked else front.get("link"),
+        link_to=LINKS[str(file.front["link"])] if "link" in front else None,
+        colours=dict(front.get("colours", {})),
+        measure=measure,
         line_at=as_text(first.get(str(front["line"]))) if "line" in front else None,
         line_label=front.get("line_label"),
         note=str(front.get("note", "")),
@@ -163,6 +235,26 @@ def _chart(file: SqlFile, key: str, rows: Sequence[Mapping[str, Any]], position:
         csv="-".join(["chart", *parts, *([key] if key else [])]) + ".csv",
         rows=[[_cell(row[name]) for name in shown] for row in rows],
     )
+
+
+def _headline(file: SqlFile, row: Mapping[str, Any], measure: Measure | None) -> str | None:
+    """Return the first headline whose every value is known, filled; None where nothing can be said."""
+    columns = file.front.get("columns", {})
+    for text in headlines(file):
+        names = [found.group(1) for found in SLOT.finditer(text)]
+        if any(row.get(name) is None for name in names):
+            continue
+
+        def value(found: re.Match[str]) -> str:
+            name, unit = found.groups()
+            given = columns.get(name, {}).get("unit") if unit is None else unit
+            bare = given == "n"
+            if isinstance(row[name], str) and unit is None:
+                given = "text"
+            return plain(show(as_text(row[name]), None if bare else given, measure))
+
+        return SLOT.sub(value, text)
+    return None
 
 
 def _cell(value: object) -> Cell:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
-from reportgen.chartfiles import chart_problems, chart_roles
+from reportgen.chartfiles import SLOT as CHART_SLOT
+from reportgen.chartfiles import chart_problems, chart_roles, headlines
 from reportgen.detectorfile import SLOT, fits, front_problems, is_number
 from reportgen.errors import ReportgenError
 from reportgen.sqlfile import SqlFile, key_problems, near
@@ -152,6 +153,9 @@ def chart_columns(file: SqlFile, columns: Sequence[str]) -> Iterator[ReportgenEr
     for name in _TITLE_SLOT.findall(str(file.front.get("title", ""))):
         if name not in columns:
             yield _no_column(file, name, columns, ("title",))
+    for name in dict.fromkeys(found.group(1) for text in headlines(file) for found in CHART_SLOT.finditer(text)):
+        if name not in columns:
+            yield _no_column(file, name, columns, ("headline",))
     yield from _described(file, columns)
     yield from _doubled(file, columns)
 

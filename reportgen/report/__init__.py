@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from reportgen.chartfiles import ChartFailed, read_charts
 from reportgen.detectorfile import DetectorFile
-from reportgen.detectors import Outcome
+from reportgen.detectors import Finding, Outcome
 from reportgen.model import (
     Agent,
     Build,
@@ -90,7 +90,7 @@ def assemble(
             for d in off
         ],
         trends=subjects.trends(view),
-        runs=runs.runs(view, _subject_keys(view, recommendations)),
+        runs=runs.runs(view, [(one, f.subject_key) for one, f in _shown_findings(view, recommendations)]),
     )
     return report, failed, findings.titles(view)
 
@@ -103,7 +103,9 @@ def _charts(
     recommendations: Sequence[Recommendation],
 ) -> tuple[list[Chart], list[ChartFailed]]:
     """Run the chart files; rows of pages that this report does not have are left out."""
-    ids = {(r.detector, r.pipeline, k): r.id for r, k in _subject_keys(view, recommendations)}
+    pairs = _shown_findings(view, recommendations)
+    ids = {(one.detector, one.pipeline, finding.subject_key): one.id for one, finding in pairs}
+    titles = {finding.finding_no: (one.id, one.title) for one, finding in pairs}
     pipeline_slugs = {p.pipeline: p.slug for p in pipelines}
     agent_slugs = {a.agent: a.slug for a in agents if a.attributed}
 
@@ -116,7 +118,7 @@ def _charts(
             return ids.get((values[0], values[1], values[2]))
         return ""
 
-    charts, failed = read_charts(view.warehouse, files, key)
+    charts, failed = read_charts(view.warehouse, files, key, titles)
     return _apart(charts), failed
 
 
@@ -133,14 +135,14 @@ def _apart(charts: Sequence[Chart]) -> list[Chart]:
     return out
 
 
-def _subject_keys(view: View, recommendations: Sequence[Recommendation]) -> list[tuple[Recommendation, str]]:
+def _shown_findings(view: View, recommendations: Sequence[Recommendation]) -> list[tuple[Recommendation, Finding]]:
     by_id = {one.id: one for one in recommendations}
     pairs = []
     for outcome in view.outcomes:
         for finding in outcome.findings:
             one = by_id.get(view.finding_id(finding))
             if one is not None:
-                pairs.append((one, finding.subject_key))
+                pairs.append((one, finding))
     return pairs
 
 
