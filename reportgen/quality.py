@@ -73,6 +73,14 @@ def remarks(warehouse: Warehouse, pipeline: str | None) -> list[Notice]:
             Notice(code="roster-unknown", message=f"the roster names '{row[0]}', a pipeline without events or feedback")
             for row in strangers
         )
+        nobody = warehouse.query(
+            "select distinct subject from budget_windows where subject <> '(all agents)'"
+            " and subject not in (select agent from agents where events > 0) order by subject"
+        ).rows
+        notices.extend(
+            Notice(code="budget-unknown", message=f"BUDGET.md limits '{row[0]}', an agent that no event names")
+            for row in nobody
+        )
         homeless = [p for p in rows if p["pipeline"] == "(unassigned)" and p["events"]]
         for p in homeless:
             notices.append(

@@ -24,10 +24,10 @@ LEVELS = [
     {"detectors", "macros"},
     {"warehouse", "detectorfile", "testfile", "testcells", "testresults"},
     {"sqlfile", "sqlerror", "sqltext", "sqltree", "healing", "healing_cli"},
-    {"settings", "healing_journal"},
+    {"settings", "healing_journal", "hook"},
     {"settings_file", "settings_values", "settings_table", "tomlfile", "healing_policy"},
-    {"names", "identity"},
-    {"redact", "model", "errors", "resources"},
+    {"names", "identity", "glossary"},
+    {"redact", "model", "errors", "resources", "linelog"},
 ]
 
 #: Parts of a room that lower rooms may use: they know nothing but the model.
@@ -45,7 +45,7 @@ OWNERS = {
     "markdown_it": {"inputs.feedback", "render.prose", "testfile"},
 }
 #: Rooms that must start at once: the standard library only, and nothing of ours but each other and these.
-LIGHT = {"healing", "healing_cli", "healing_journal", "healing_policy", "names", "redact"}
+LIGHT = {"healing", "healing_cli", "healing_journal", "healing_policy", "hook", "linelog", "names", "redact"}
 
 
 def rooms() -> dict[str, Path]:

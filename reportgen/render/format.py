@@ -6,6 +6,7 @@ Exact decimal arithmetic, half up, no locale. Nothing here escapes: the result i
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
 
 #: Enough digits that no sum of money (12 places) is ever rounded by the arithmetic itself.
@@ -62,6 +63,21 @@ def exact(value: str | int | float | None, unit: str | None, measure: str | None
         if unit == "times":
             return _grouped(number) + "x"
         return _counted(_grouped(number), None if unit == "score" else unit)
+
+
+def duration(started: str | None, ended: str | None) -> str:
+    """Return the time between two moments of the model: `45 s`, `12 min`, `3.5 h`, `2.1 days`, or `unknown`."""
+    if started is None or ended is None:
+        return UNKNOWN
+    seconds = int((_instant(ended) - _instant(started)).total_seconds())
+    for size, unit, most in ((1, "s", 120), (60, "min", 120), (3600, "h", 48)):
+        if seconds < size * most:
+            return f"{_scaled(Decimal(seconds) / size) if size == 3600 else (seconds + size // 2) // size} {unit}"
+    return f"{_grouped(_rounded(Decimal(seconds) / 86400, 1))} days"
+
+
+def _instant(text: str) -> datetime:
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
 def to_decimal(value: object) -> Decimal | None:

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from reportgen.model import Agent, Basis, Group, InputFile, Measure, Pipeline, Recommendation, Report, Status
+from reportgen.model import (
+    Agent,
+    Basis,
+    Decision,
+    Group,
+    InputFile,
+    Measure,
+    Pipeline,
+    Recommendation,
+    Report,
+    Status,
+    Trend,
+)
 from reportgen.render.format import show, to_decimal
 
 MEASURES: tuple[Measure, ...] = ("usd", "tokens", "events")
@@ -36,8 +48,10 @@ class MeasureTotal:
     basis: Basis
     pipelines: list[Pipeline]
     unknown: int
-    #: Cost per run, later half against earlier half, of the pipelines where both are known.
-    changes: list[tuple[Pipeline, Change]]
+    #: The halves of the period; their costs, and the cost per run, as changes.
+    trend: Trend | None
+    cost: Change
+    run_cost: Change
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +119,7 @@ def measure_totals(report: Report) -> list[MeasureTotal]:
         known = [p for p in mine if p.cost is not None]
         if not mine:
             continue
-        changes = [(p, told) for p in mine if (told := cost_change(p)).verdict != "unknown"]
+        trend = next((one for one in report.trends if one.measure == measure), None)
         out.append(
             MeasureTotal(
                 measure=measure,
@@ -113,10 +127,52 @@ def measure_totals(report: Report) -> list[MeasureTotal]:
                 basis=weakest(p.cost_basis for p in known),
                 pipelines=mine,
                 unknown=len(mine) - len(known),
-                changes=changes,
+                trend=trend,
+                cost=_fallen(None if trend is None else (trend.earlier_cost, trend.recent_cost)),
+                run_cost=_fallen(None if trend is None else (trend.earlier_run_cost, trend.recent_run_cost)),
             )
         )
     return out
+
+
+def _fallen(halves: tuple[str | None, str | None] | None) -> Change:
+    earlier, recent = halves or (None, None)
+    return change(earlier, recent, lower_is_better=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """What some rows of one measure cost together; `unknown` of them have no known cost."""
+
+    measure: Measure
+    total: str | None
+    basis: Basis
+    unknown: int
+
+
+def agents_by_cost(report: Report) -> list[Agent]:
+    """Return the agents, the costliest of each measure first: what a table shows before it is opened."""
+    measures = {p.pipeline: MEASURES.index(p.cost_measure) for p in report.pipelines}
+
+    def order(agent: Agent) -> tuple[bool, int, Decimal, int, str, str]:
+        cost = to_decimal(agent.cost)
+        least = Decimal(0) if cost is None else -cost
+        return (cost is None, measures.get(agent.pipeline, 0), least, -agent.events, agent.pipeline, agent.agent)
+
+    return sorted(report.agents, key=order)
+
+
+def sums(report: Report, rows: Sequence[Agent | Pipeline]) -> list[Sum]:
+    """Return what agents or pipelines cost together, for each measure: costs of two measures are never added."""
+    measures = {p.pipeline: p.cost_measure for p in report.pipelines}
+    made = []
+    for measure in MEASURES:
+        mine = [row for row in rows if measures.get(row.pipeline) == measure]
+        known = [row for row in mine if row.cost is not None]
+        if mine:
+            total = total_of(row.cost for row in known)
+            made.append(Sum(measure, total, weakest(row.cost_basis for row in known), len(mine) - len(known)))
+    return made
 
 
 def group_views(report: Report) -> list[GroupView]:
@@ -141,6 +197,25 @@ def group_views(report: Report) -> list[GroupView]:
     return out
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a finding stands in the ranked list: its recommendation's number, and its own among those that share it."""
+
+    number: int
+    of: int
+    within: int
+    shared_by: int
+
+
+def places(groups: Sequence[GroupView]) -> dict[str, Place]:
+    """Return the place of every finding by its id."""
+    return {
+        found.id: Place(number, len(groups), within, len(view.members))
+        for number, view in enumerate(groups, 1)
+        for within, found in enumerate(view.members, 1)
+    }
+
+
 def agents_by_slug(report: Report) -> dict[str, list[Agent]]:
     """Return the rows of each agent's page, in the report's order."""
     out: dict[str, list[Agent]] = {}
@@ -161,20 +236,42 @@ def fates(row: InputFile) -> int:
     return row.used + row.superseded + row.duplicates + row.not_cost + row.rejected + row.blank
 
 
-def headline(report: Report, groups: list[GroupView]) -> str:
+#: The hints, the firmest first.
+HINTS: tuple[Decision, ...] = ("implement", "defer", "reject")
+
+
+def first_things(groups: Sequence[GroupView], most: int = 3) -> list[tuple[Decision, list[GroupView]]]:
+    """Return the first few of the ranked list by their hint, so that nothing stands under a heading it does not fit.
+
+    The list is ordered by score, and the hint goes by the score too: the parts come in the list's own order. What is
+    not worth the effort is named only where there is nothing better.
+    """
+    better = [view for view in groups if view.group.decision != "reject"]
+    first = (better or list(groups))[:most]
+    parts = [(hint, [view for view in first if view.group.decision == hint]) for hint in HINTS]
+    return [(hint, some) for hint, some in parts if some]
+
+
+def headline(report: Report, groups: Sequence[GroupView]) -> str:
     """Return the answer in one line: what the report asks its reader to do."""
     ready = sum(view.group.decision == "implement" for view in groups)
     later = sum(view.group.decision == "defer" for view in groups)
     ran = [d for d in report.detectors if d.status in ("found", "clear")]
     if ready:
-        return f"{_number(ready)} {'thing is' if ready == 1 else 'things are'} worth doing now"
+        return f"{_things(ready)} worth doing now"
     if later:
-        return f"Nothing urgent; {_number(later).lower()} {'thing' if later == 1 else 'things'} to plan for"
+        return f"Nothing is urgent; {_things(later).lower()} worth doing later"
     if groups:
-        return "Nothing here is worth the effort yet"
+        return "Nothing here is worth the effort now"
     if any(d.status == "error" for d in report.detectors):
         return "Nothing found, but a detector failed"
     return "Nothing stands out" if ran else "There is nothing to look at yet"
+
+
+def _things(count: int) -> str:
+    words = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
+    number = words[count] if count < len(words) else show(count, None)
+    return f"{number} {'thing is' if count == 1 else 'things are'}"
 
 
 def looked_at(report: Report) -> str:
@@ -184,13 +281,8 @@ def looked_at(report: Report) -> str:
     rows = sum(p.feedback_rows for p in report.pipelines)
     parts = [show(runs, "runs"), show(events, "events")]
     if rows:
-        parts.append(show(rows, "feedback rows"))
+        parts.append(show(rows, "reviews"))
     return f"{', '.join(parts[:-1])} and {parts[-1]} of {show(len(report.pipelines), 'pipelines')}"
-
-
-def _number(count: int) -> str:
-    words = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
-    return words[count] if count < len(words) else show(count, None)
 
 
 def _text(number: Decimal | None) -> str | None:

@@ -12,7 +12,7 @@ hard_stop = "True where BUDGET.md asks for a hard stop; null: not said"
 window_start = "First day of the window"
 window_end = "The day after its last"
 is_current = "True for the window that now is in"
-spent_usd = "Known US dollars; null where no event has a known cost"
+spent_usd = "Known US dollars; null where no event, or none of the agent, has a known cost"
 ---*/
 with limits as (
     select
@@ -39,6 +39,17 @@ spends as (
     group by day, agent, attributed
 ),
 
+known as (
+    -- Nothing spent is only ever a measured nothing: an agent that no event names has no known spending.
+    select
+        l.*,
+        (
+            select coalesce(sum(x.with_usd), 0) from spends as x
+            where not l.for_agent or l.subject = x.agent
+        ) > 0 as is_known
+    from limits as l
+),
+
 spans as (
     select
         cast(coalesce(min(day), min(cast(w.now_time as date))) as timestamp) as first_day,
@@ -51,7 +62,7 @@ starts as (
     select
         l.*,
         cast(g.start_time as date) as window_start
-    from limits as l
+    from known as l
     cross join spans as s
     cross join lateral (
         select unnest(
@@ -87,10 +98,7 @@ select
     b.window_start,
     b.window_end,
     b.window_start <= cast(w.now_time as date) and b.window_end > cast(w.now_time as date) as is_current,
-    case
-        when (select coalesce(sum(x.with_usd), 0) from spends as x) > 0
-            then cast(coalesce(sum(s.usd), 0) as decimal(38, 12))
-    end as spent_usd
+    case when bool_or(b.is_known) then cast(coalesce(sum(s.usd), 0) as decimal(38, 12)) end as spent_usd
 from bounded as b
 cross join window_bounds as w
 left join spends as s
