@@ -8,18 +8,19 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from reportgen import glossary
 from reportgen.model import Chart, Recommendation, Report
-from reportgen.render import BUILD_HASH, searchindex, views
+from reportgen.render import BUILD_HASH, runpages, searchindex, views
 from reportgen.render.charts import chart_csv
 from reportgen.render.chartview import ChartView, chart_view, known_to
 from reportgen.render.clipping import clipping
-from reportgen.render.format import exact, show, unit_word
+from reportgen.render.format import duration, exact, show, unit_word
 from reportgen.render.highlight import sql_html
 from reportgen.render.pages import Environment, Markup, environment, fill, search_path
 from reportgen.render.plotlyjs import plotly_js
@@ -73,7 +74,8 @@ def plan_site(report: Report, *, template_dirs: Sequence[Path] = ()) -> dict[str
     """
     env = environment(template_dirs)
     env.globals.update(
-        show=show, exact=exact, unit_word=unit_word, views=_view_functions(), sql_html=sql_html, pick=_pick,
+        show=show, exact=exact, unit_word=unit_word, duration=duration, why_skipped=glossary.why_skipped,
+        views=_view_functions(), sql_html=sql_html, pick=_pick,
         sql_place=sql_place, there=_there, clip=clipping,
     )  # fmt: skip
     env.filters["prose"] = lambda text: Markup(to_html(text))
@@ -87,7 +89,7 @@ def plan_site(report: Report, *, template_dirs: Sequence[Path] = ()) -> dict[str
     script = plotly_js() if charts else b""
     own_pages = _own_pages(template_dirs)
     shared = _shared(report, script, own_pages)
-    pages = list(_pages(report, charts, own_pages))
+    pages = list(_pages(report, shared["runs"].pages, charts, own_pages))
     for page in pages:
         out[page.path] = partial(_fill_page, env, shared, page)
     out[searchindex.PATH] = partial(_search_index, report, pages, out["how-to-read.html"])
@@ -139,6 +141,9 @@ def _shared(report: Report, script: bytes, own_pages: list[str]) -> dict[str, An
         "detectors": {detector.detector: detector for detector in report.detectors},
         "outcomes": {status: sum(d.status == status for d in report.detectors) for status in views.STATUSES},
         "score_flag": next((value for name, value, _ in report.build.settings if name == "score_flag"), "60"),
+        "places": views.places(groups),
+        "runs": runpages.runs_of(report),
+        "glossary": glossary.TABLES,
         "own_pages": [[name, _title_of(name), None] for name in own_pages],
         "placeholders": _style_ids(script),
     }
@@ -154,10 +159,25 @@ def _pick(mapping: dict[str, Any], names: list[str]) -> list[Any]:
 
 
 def _view_functions() -> dict[str, Any]:
-    return {name: getattr(views, name) for name in ("cost_change", "score_change", "account_total", "fates", "change")}
+    names = (
+        "account_total",
+        "agents_by_cost",
+        "change",
+        "cost_change",
+        "fates",
+        "first_things",
+        "score_change",
+        "sums",
+    )
+    return {name: getattr(views, name) for name in names}
 
 
-def _pages(report: Report, charts: dict[tuple[str, str], list[Chart]], own_pages: list[str]) -> Iterator[Page]:
+def _pages(
+    report: Report,
+    run_pages: Mapping[str, list[runpages.RunPage]],
+    charts: dict[tuple[str, str], list[Chart]],
+    own_pages: list[str],
+) -> Iterator[Page]:
     home = (report.build.project or "Overview", "index.html")
 
     def top(path: str, title: str, section: str, place: str = "") -> Page:
@@ -182,14 +202,21 @@ def _pages(report: Report, charts: dict[tuple[str, str], list[Chart]], own_pages
         return Page(f"{folder}/{name}.html", template, title, folder, crumbs, values, charts.get((place, name), []))
 
     values: dict[str, Any]
-    for number, found in enumerate(report.recommendations):
-        values = {"it": found, **_neighbours(report.recommendations, number)}
+    # One after the other as in the ranked list, where findings that share an action stand together.
+    by_id = {found.id: found for found in report.recommendations}
+    ranked = [by_id[name] for name in dict.fromkeys([*(n for g in report.groups for n in g.ids), *by_id])]
+    for number, found in enumerate(ranked):
+        values = {"it": found, **_neighbours(ranked, number)}
         yield below("recommendations", found.id, found.title, "recommendation.html", "recommendation", values)
     for slug, rows in views.agents_by_slug(report).items():
         yield below("agents", slug, rows[0].agent, "agent.html", "agent", {"rows": rows})
     for pipeline in report.pipelines:
         values = {"it": pipeline, "agents": [a for a in report.agents if a.pipeline == pipeline.pipeline]}
         yield below("pipelines", pipeline.slug, pipeline.pipeline, "pipeline.html", "pipeline", values)
+        crumbs = [home, ("Pipelines", "pipelines.html"), (pipeline.pipeline, f"pipelines/{pipeline.slug}.html")]
+        for some in run_pages[pipeline.slug]:
+            path, title = f"pipelines/{pipeline.slug}/{some.name}.html", f"Runs of {pipeline.pipeline}: {some.title}"
+            yield Page(path, "runs.html", title, "pipelines", crumbs, {"it": pipeline, "some": some}, [])
     for detector in report.detectors:
         values = {"it": detector, "findings": [r for r in report.recommendations if r.detector == detector.detector]}
         yield below("detectors", detector.detector, detector.title, "detector.html", "detector", values)
