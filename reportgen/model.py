@@ -427,7 +427,8 @@ class SqlText:
     #: What it is, Markdown.
     doc: str
     origin: Literal["built-in", "project"]
-    sql: str
+    #: Its text; not in report.json, as its page has it.
+    sql: str = ""
     #: What it reads, by name: `agents`, `findings`, `raw.events`, `params.cost_outlier`.
     reads: list[str]
 

@@ -11,8 +11,8 @@ from reportgen.render.look import Known
 from reportgen.render.pack import packed
 from reportgen.render.pages import Markup, json_for_script
 
-#: Rows of a chart that stand in its page; its CSV has them all.
-CHART_ROWS = 100
+#: Rows of a chart that stand in its page; its CSV has them all. More would be most of what a site weighs.
+CHART_ROWS = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,12 @@ class ChartView:
     columns: list[Column]
     rows: list[list[Cell]]
     left_out: int
+    #: The rows left out are earlier ones, not later ones.
+    latest: bool
     #: For each column: whether its cells are numbers.
     numeric: list[bool]
+    #: The same as classes of the table, `n3 n4`: a class on each cell would be most of a row.
+    css: str
     #: Rows left out of the drawing, and why: "for want of room".
     undrawn: int
     why: str
@@ -60,6 +64,7 @@ def chart_view(chart: Chart, known: Known) -> ChartView:
     # An id is no text to read: the title beside it is what leads to the page.
     hidden = link if chart.link_to == "recommendations" else None
     shown = [place for place in range(len(names)) if place != hidden]
+    numeric = [_is_numeric(chart, place) for place in shown]
     return ChartView(
         chart=chart,
         anchor=f"chart-{chart.id}",
@@ -69,7 +74,9 @@ def chart_view(chart: Chart, known: Known) -> ChartView:
         columns=[chart.columns[place] for place in shown],
         rows=[[row[place] for place in shown] for row in chosen],
         left_out=len(chart.rows) - len(chosen),
-        numeric=[_is_numeric(chart, place) for place in shown],
+        latest=_in_time(chart, names),
+        numeric=numeric,
+        css=" ".join(f"n{place}" for place, is_number in enumerate(numeric, 1) if is_number),
         undrawn=int(meta.get("left_out", 0)),
         why=str(meta.get("why", "")),
         link_place=None if link is None else link - 1 if hidden is not None else link,
@@ -78,14 +85,20 @@ def chart_view(chart: Chart, known: Known) -> ChartView:
 
 
 def _chosen(chart: Chart, names: list[str]) -> list[list[Cell]]:
-    """Return the rows that stand in the page, in their order: the marked, and the first of the others."""
+    """Return the rows that stand in the page, in their order: the marked, and the first or the latest of the others."""
     if len(chart.rows) <= CHART_ROWS:
         return chart.rows
     mark = None if chart.mark is None else names.index(chart.mark)
     marked = [place for place, row in enumerate(chart.rows) if mark is not None and row[mark] is True][:CHART_ROWS]
-    others = (place for place in range(len(chart.rows)) if place not in set(marked))
-    places = sorted([*marked, *(place for place, _ in zip(others, range(CHART_ROWS - len(marked)), strict=False))])
-    return [chart.rows[place] for place in places]
+    others = [place for place in range(len(chart.rows)) if place not in set(marked)]
+    room = CHART_ROWS - len(marked)
+    kept = others[len(others) - room :] if _in_time(chart, names) else others[:room]
+    return [chart.rows[place] for place in sorted([*marked, *kept])]
+
+
+def _in_time(chart: Chart, names: list[str]) -> bool:
+    """Say whether the rows go on in time, so that the latest are the last."""
+    return chart.columns[names.index(chart.x)].unit in {"time", "date"}
 
 
 def _text(cell: Cell) -> str | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from html import escape
 
-from reportgen.render.pages import Markup, escape
+from reportgen.render.pages import Markup
 from reportgen.render.prose import visible
 
 _KEYWORDS = (
@@ -15,7 +16,7 @@ _KEYWORDS = (
 )
 _WORD = "|".join(_KEYWORDS.split())
 #: Short elements: a report shows sixty files.
-_ELEMENTS = {"c": Markup("<i>{}</i>"), "s": Markup("<u>{}</u>"), "k": Markup("<b>{}</b>")}
+_ELEMENTS = {"c": "i", "s": "u", "k": "b"}
 _TOKEN = re.compile(
     r"(?P<c>--[^\n]*|/\*.*?(?:\*/|\Z))"
     r"|(?P<s>'(?:[^']|'')*(?:'|\Z))"
@@ -31,8 +32,13 @@ def sql_html(sql: str) -> Markup:
     out = []
     done = 0
     for found in _TOKEN.finditer(text):
-        out.append(escape(text[done : found.start()]))
-        out.append(_ELEMENTS[found.lastgroup or "c"].format(found.group()))
+        element = _ELEMENTS[found.lastgroup or "c"]
+        out += [_text(text[done : found.start()]), f"<{element}>{_text(found.group())}</{element}>"]
         done = found.end()
-    out.append(escape(text[done:]))
-    return Markup("").join(out)
+    out.append(_text(text[done:]))
+    return Markup("".join(out))
+
+
+def _text(sql: str) -> str:
+    # Between two tags a quote is only a quote, and SQL is full of them.
+    return escape(sql, quote=False)

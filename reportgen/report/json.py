@@ -14,11 +14,14 @@ def report_bytes(report: Report) -> bytes:
     """Return `report.json`: UTF-8, keys in the order of the model, LF at the end; each item of a list is one line.
 
     So a difference between two builds is a difference of whole recommendations, agents or files. The rows of a chart
-    are left out, and so are the runs: their CSV files have them.
+    are left out, and so are the runs: their CSV files have them. Of a SQL file that is no detector the text is left
+    out: its page has it.
     """
     parts = msgspec.to_builtins(report)
     for chart in parts["charts"]:
         del chart["rows"]
+    for file in parts["sql"]:
+        del file["sql"]
     del parts["runs"]
     lines = [f"{msgspec.json.encode(key).decode()}:{_lines(value)}" for key, value in parts.items()]
     return ("{" + ",\n".join(lines) + "}\n").encode()
@@ -30,7 +33,7 @@ def _lines(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
 
 
 def read_report(data: bytes, name: str = "report.json") -> Report:
-    """Return the report that the bytes hold; its charts have no rows and it has no runs: those stand in CSV files.
+    """Return the report that the bytes hold: all but the rows of charts, the runs, and the texts of SQL files.
 
     Raises ReportgenError where the bytes are of another shape or version.
     """
@@ -53,6 +56,7 @@ def schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of `report.json`, made from the model."""
     made = msgspec.json.schema(Report)
     del made["$defs"]["Chart"]["properties"]["rows"]
+    del made["$defs"]["SqlText"]["properties"]["sql"]
     del made["$defs"]["Report"]["properties"]["runs"]
     del made["$defs"]["Run"]
     return {
