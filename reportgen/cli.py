@@ -126,21 +126,28 @@ def optimizer(ctx: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - 
 
 @cli.command("init", short_help="Write a reportgen.toml that explains every setting.")
 @click.argument("directory", default=".", type=click.Path(file_okay=False))
-def init_command(directory: str) -> None:
+@click.option("--workflow", is_flag=True, help="Write .github/workflows/reportgen.yml instead.")
+def init_command(directory: str, workflow: bool) -> None:
     """Write a commented reportgen.toml into DIRECTORY; never overwrite one.
 
-    Every setting is in it, with its meaning and its default, and switched off.
+    Every setting is in it, with its meaning and its default, and switched off. With --workflow, write a workflow that
+    builds the report every night and publishes the site to static hosting; its first lines say what to fill in.
 
     \b
     Examples:
       reportgen init
       reportgen init demo
+      reportgen init --workflow
     """
-    from reportgen.starter import init
+    from reportgen.starter import init, init_workflow
 
-    path = init(Path(directory))
-    hint = ". Take the # away from what you change."
-    print_lines([[("Wrote ", "plain"), (clean(str(path)), "strong"), (hint, "plain")]])
+    path = init_workflow(Path(directory)) if workflow else init(Path(directory))
+    hint = ". Its first lines say what to fill in." if workflow else ". Take the # away from what you change."
+    lines: list[Line] = [[("Wrote ", "plain"), (clean(str(path)), "strong"), (hint, "plain")]]
+    if not workflow:
+        more = "To build every night and publish the site: reportgen init --workflow"
+        lines.append([(more, "faint")])
+    print_lines(lines)
 
 
 @cli.command(
@@ -159,6 +166,21 @@ def heal_command(ctx: click.Context, arguments: tuple[str, ...]) -> None:
     from reportgen import healing
 
     ctx.exit(healing.main(list(arguments)))
+
+
+@cli.command(
+    "hook",
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True},
+    short_help="Record Claude Code's tool calls as cost events.",
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="post-tool-use [OPTIONS]")
+@click.pass_context
+def hook_command(ctx: click.Context, arguments: tuple[str, ...]) -> None:
+    """Record Claude Code's tool calls as cost events. Answered before this room is entered, as `heal` is."""
+    from reportgen import hook
+
+    ctx.exit(hook.main(list(arguments)))
 
 
 @cli.command("completion", short_help="Print a script that completes commands in a shell.")

@@ -1,6 +1,8 @@
-"""`reportgen init`: a commented `reportgen.toml`; and the same table of settings as a page of the documentation.
+"""`reportgen init`: a commented `reportgen.toml`, or a workflow that builds every night; and the table of settings as a
+page of the documentation.
 
-Both are written from `settings_table`, which the loader reads by, so that neither can drift from what is accepted.
+Settings file and page are written from `settings_table`, which the loader reads by, so that neither can drift from
+what is accepted.
 """
 
 from __future__ import annotations
@@ -16,6 +18,9 @@ from reportgen.resources import resource_dir
 from reportgen.settings import FILE_NAME
 from reportgen.sqlfile import SqlFile, find_sql_files
 
+#: Where code hosts look for it.
+WORKFLOW = ".github/workflows/reportgen.yml"
+
 _HEAD = """\
 # Settings of reportgen. Every setting is here with its meaning and its default, and a # that switches it off:
 # take the # away and change the value. Flags of `reportgen build` win over this file.
@@ -27,10 +32,33 @@ def init(directory: Path) -> Path:
 
     Raises ReportgenError (exit 2) where there is no such directory, or a file of that name: nothing is overwritten.
     """
-    path = directory / FILE_NAME
+    _refuse_unless_folder(directory)
+    return _write_new(
+        directory / FILE_NAME, starter_text(find_sql_files("detectors", resource_dir("sql"), directory / "sql"))
+    )
+
+
+def init_workflow(directory: Path) -> Path:
+    """Write a workflow that builds every night and publishes the site into `directory`, and return its path.
+
+    Raises ReportgenError (exit 2) as `init` does: nothing is overwritten.
+    """
+    _refuse_unless_folder(directory)
+    path = directory / WORKFLOW
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        what = f"can't be made ({error.strerror})"
+        raise ReportgenError(str(path.parent), what, "Check what is there.") from None
+    return _write_new(path, (resource_dir("templates") / "workflow" / "reportgen.yml").read_text("utf-8"))
+
+
+def _refuse_unless_folder(directory: Path) -> None:
     if not directory.is_dir():
         raise ReportgenError(str(directory), "no such directory", "Make it first, or name another one.")
-    text = starter_text(find_sql_files("detectors", resource_dir("sql"), directory / "sql"))
+
+
+def _write_new(path: Path, text: str) -> Path:
     try:
         # "x" makes the file or fails, also where a link of that name leads nowhere.
         with path.open("x", encoding="utf-8", newline="\n") as file:
