@@ -1,4 +1,4 @@
-"""The shell commands. `heal` is answered before anything heavy is imported, so that it starts at once."""
+"""The shell commands. `heal` and `hook` are answered before anything heavy is imported, so that they start at once."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = list(sys.argv[1:] if argv is None else argv)
     if args[:1] == ["heal"]:
         return _unless_interrupted(lambda: _heal(args[1:], "reportgen heal"))
+    if args[:1] == ["hook"]:
+        return _hook(args[1:])
     return _unless_interrupted(lambda: _command_line(args, "reportgen"))
 
 
@@ -30,6 +32,15 @@ def _heal(args: list[str], prog: str) -> int:
     from reportgen import healing
 
     return healing.main(args, prog)
+
+
+def _hook(args: list[str]) -> int:
+    try:
+        from reportgen import hook
+
+        return hook.main(args)
+    except KeyboardInterrupt:
+        return 0  # whatever happens here must not fail the caller's tool call
 
 
 def _command_line(args: list[str], prog: str) -> int:
