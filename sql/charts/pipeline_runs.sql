@@ -1,14 +1,19 @@
 /*---
 title = "Cost of each run"
+headline = [
+    "{outliers} of {runs} cost {min_ratio:times} the mean or more",
+    "The dearest of {runs} costs {dearest_ratio:times} the mean",
+]
 page = "pipeline"
 kind = "points"
 x = "started"
 y = "cost"
 mark = "outlier"
+link = "finding_no"
 label = "run"
 line = "line_at"
 line_label = "outlier from here"
-note = "The latest 1,000 runs and every outlier; all runs are in runs.csv."
+note = "The latest 250 runs and every outlier; all runs are in runs.csv."
 
 [columns.started]
 label = "Started"
@@ -29,6 +34,9 @@ label = "Outlier"
 
 [columns.incomplete]
 label = "Some costs unknown"
+
+[columns.finding_no]
+label = "Recommendation"
 ---*/
 select
     r.pipeline,
@@ -39,7 +47,16 @@ select
     r.events,
     f.finding_no is not null as outlier,
     r.incomplete,
-    case when pl.runs > 0 then prorate(pl.run_cost * p.min_ratio, 1, pl.runs) end as line_at
+    f.finding_no,
+    case when pl.runs > 0 then prorate(pl.run_cost * p.min_ratio, 1, pl.runs) end as line_at,
+    p.min_ratio,
+    case
+        when count(f.finding_no) over of_pipeline > 0 then count(f.finding_no) over of_pipeline
+    end as outliers,
+    counted(pl.runs, 'run') as runs,
+    case
+        when pl.runs > 1 then prorate(1, pico(max(r.cost) over of_pipeline) * pl.runs, pico(pl.run_cost))
+    end as dearest_ratio
 from runs as r
 inner join pipelines as pl on r.pipeline = pl.pipeline
 cross join params.cost_outlier as p
@@ -48,5 +65,6 @@ left join findings as f
 where
     not r.from_feedback
     and r.started is not null
-    and (r.run_rank > pl.runs - 1000 or f.finding_no is not null)
+    and (r.run_rank > pl.runs - 250 or f.finding_no is not null)
+window of_pipeline as (partition by r.pipeline)
 order by r.pipeline, r.run_rank
