@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from posixpath import dirname, join, normpath
 from urllib.parse import unquote, urlsplit
 
+_CELLS = ("td", "th")
 _VOID = {"meta", "link", "br", "hr", "img", "input", "source", "wbr"}
 
 
@@ -58,6 +59,7 @@ class _Reader(HTMLParser):
         names = [name for name, _ in attrs]
         if len(set(names)) < len(names):
             self.page.faults.append(f"an attribute twice: {tag} {names}")
+        self.end_implied({"td": _CELLS, "th": _CELLS, "tr": (*_CELLS, "tr")}.get(tag, ()))
         element = Element(tag, {name: value or "" for name, value in attrs}, list(self.open))
         self.page.elements.append(element)
         if tag not in _VOID:
@@ -68,7 +70,14 @@ class _Reader(HTMLParser):
         if tag not in _VOID:
             self.open.pop()
 
+    def end_implied(self, tags: tuple[str, ...]) -> None:
+        """In a lean table cells and rows end where the next begins, as HTML allows."""
+        while self.open and self.open[-1].tag in tags and any(one.has_class("lean") for one in self.open):
+            self.open.pop()
+
     def handle_endtag(self, tag: str) -> None:
+        if tag == "table":
+            self.end_implied((*_CELLS, "tr", "tbody"))
         if not self.open or self.open[-1].tag != tag:
             around = self.open[-1].tag if self.open else "nothing"
             self.page.faults.append(f"</{tag}> inside {around} at {self.getpos()}")

@@ -199,8 +199,9 @@ def group_views(report: Report) -> list[GroupView]:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a finding stands in the ranked list: its recommendation's number, and its own among those that share it."""
+    """Where a finding stands in the ranked list: its recommendation's key and number, and its own place in it."""
 
+    group: str
     number: int
     of: int
     within: int
@@ -210,7 +211,7 @@ class Place:
 def places(groups: Sequence[GroupView]) -> dict[str, Place]:
     """Return the place of every finding by its id."""
     return {
-        found.id: Place(number, len(groups), within, len(view.members))
+        found.id: Place(view.group.group, number, len(groups), within, len(view.members))
         for number, view in enumerate(groups, 1)
         for within, found in enumerate(view.members, 1)
     }
