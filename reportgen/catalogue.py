@@ -11,6 +11,7 @@ from typing import Any
 from reportgen.detectorfile import COUNTS, DetectorFile, check_settings, is_on, read_detector
 from reportgen.errors import ReportgenError
 from reportgen.render.prose import plain
+from reportgen.report.sqltexts import digest
 from reportgen.resources import resource_dir
 from reportgen.settings import Settings, load_settings
 from reportgen.sqlfile import find_sql_files, near
@@ -144,7 +145,7 @@ def _listed(one: DetectorFile, settings: Settings, last: Mapping[str, Mapping[st
         outcome=outcome,
         findings=findings,
         message=message,
-        changed=before is not None and before.get("sql") != one.file.text,
+        changed=before is not None and before.get("digest") != digest(one.file.text),
         parameters={p.name: p.value for p in one.parameters},
         origin=one.file.origin,
         file=one.file.name,

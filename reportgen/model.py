@@ -340,8 +340,11 @@ class Detector:
     checked: str
     origin: Literal["built-in", "project"]
     file: str
-    sql: str
     parameters: list[Parameter]
+    #: The file's text; not in report.json, as its page has it.
+    sql: str = ""
+    #: The first 16 hexadecimal digits of the text's SHA-256, by which one sees whether the file has changed since.
+    digest: str = ""
     #: The tables that its SQL reads.
     reads: list[str] = field(default_factory=list)
 

@@ -26,6 +26,7 @@ from reportgen.render.pages import Environment, Markup, environment, fill, searc
 from reportgen.render.plotlyjs import plotly_js
 from reportgen.render.prose import plain, to_html
 from reportgen.render.sqlpages import KINDS, known_files, sql_place, sql_views
+from reportgen.render.stylesheet import needed
 
 PLOTLY = "assets/plotly.min.js"
 
@@ -80,6 +81,7 @@ def plan_site(report: Report, *, template_dirs: Sequence[Path] = ()) -> dict[str
     )  # fmt: skip
     env.filters["prose"] = lambda text: Markup(to_html(text))
     env.filters["plain"] = plain
+    env.filters["first_up"] = lambda text: text[:1].upper() + text[1:]
     assets = dict(_assets(template_dirs))
     out: dict[str, Callable[[], bytes]] = {name: partial(bytes, data) for name, data in assets.items()}
     charts: dict[tuple[str, str], list[Chart]] = {}
@@ -241,16 +243,20 @@ def _neighbours(items: list[Recommendation], number: int) -> dict[str, Recommend
 def _not_found(env: Environment, shared: dict[str, Any], style_sheet: bytes) -> bytes:
     """Return the page that a host shows at any depth: it can't know where the style sheet is, so it brings it along.
 
-    The style stands in the page and the policy allows exactly that text, by its hash; no script, no link to an asset.
+    Of the style what it needs stands in the page, and the policy allows exactly that text, by its hash; no script, no
+    link to an asset.
     """
-    style = "\n".join(style_sheet.decode("utf-8", "replace").splitlines()).replace("</", "<\\/")
+    bare = fill(env, "404.html", {**shared, "style": "", "policy": ""})
+    sheet = "\n".join(style_sheet.decode("utf-8", "replace").splitlines())
+    style = needed(sheet, bare).replace("</", "<\\/")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src 'sha256-{digest}'"
     return fill(env, "404.html", {**shared, "style": Markup(style), "policy": policy}).encode()
 
 
 def _policy(page: Page) -> str:
-    return f"{_ONLY_OWN} {EMPTY_STYLE}" if page.charts else _ONLY_OWN
+    # Nothing in it needs an escape where double quotes stand around it.
+    return Markup(f"{_ONLY_OWN} {EMPTY_STYLE}" if page.charts else _ONLY_OWN)
 
 
 def _style_ids(script: bytes) -> list[str]:

@@ -14,13 +14,12 @@ def report_bytes(report: Report) -> bytes:
     """Return `report.json`: UTF-8, keys in the order of the model, LF at the end; each item of a list is one line.
 
     So a difference between two builds is a difference of whole recommendations, agents or files. The rows of a chart
-    are left out, and so are the runs: their CSV files have them. Of a SQL file that is no detector the text is left
-    out: its page has it.
+    are left out, and so are the runs: their CSV files have them; and the texts of SQL files: their pages have them.
     """
     parts = msgspec.to_builtins(report)
     for chart in parts["charts"]:
         del chart["rows"]
-    for file in parts["sql"]:
+    for file in (*parts["sql"], *parts["detectors"]):
         del file["sql"]
     del parts["runs"]
     lines = [f"{msgspec.json.encode(key).decode()}:{_lines(value)}" for key, value in parts.items()]
@@ -56,7 +55,8 @@ def schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of `report.json`, made from the model."""
     made = msgspec.json.schema(Report)
     del made["$defs"]["Chart"]["properties"]["rows"]
-    del made["$defs"]["SqlText"]["properties"]["sql"]
+    for name in ("SqlText", "Detector"):
+        del made["$defs"][name]["properties"]["sql"]
     del made["$defs"]["Report"]["properties"]["runs"]
     del made["$defs"]["Run"]
     return {

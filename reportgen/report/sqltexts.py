@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast, get_args
@@ -38,9 +39,14 @@ def sql_texts(store: Warehouse, files: Sequence[SqlFile]) -> list[SqlText]:
 
 
 def with_reads(store: Warehouse, detectors: Sequence[Detector]) -> list[Detector]:
-    """Return the detectors with the tables that their SQL reads."""
+    """Return the detectors with the tables that their SQL reads, and the digest of its text."""
     reads = _reads(store, [one.sql for one in detectors])
-    return [replace(one, reads=list(reads[one.sql])) for one in detectors]
+    return [replace(one, reads=list(reads[one.sql]), digest=digest(one.sql)) for one in detectors]
+
+
+def digest(text: str) -> str:
+    """Return what tells one text of a file from another."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def kind_of(file: SqlFile) -> str:

@@ -1,0 +1,58 @@
+"""The part of a style sheet that one page needs, for the page that has to bring its style along."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_NOTES = re.compile(r"/\*.*?\*/", re.DOTALL)
+_STRING = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'", re.DOTALL)
+_LINES = re.compile(r"\s*\n\s*")
+_GROUP = re.compile(r"@(media|supports)\b")
+#: What of a selector can be missing from a page: classes, ids, elements. States and attributes count as there.
+_NAME = re.compile(r"(?<![\w-])([.#]?)([a-zA-Z][\w-]*)")
+_ASIDE = re.compile(r"\[[^\]]*\]|::?[\w-]+(\([^)]*\))?")
+
+
+def needed(style: str, html: str) -> str:
+    """Return the rules whose selectors can match something in the page; rules about no element are all kept."""
+    there = {("", name.lower()) for name in re.findall(r"<([a-zA-Z][\w-]*)", html)}
+    there |= {(".", name) for names in re.findall(r'\bclass="([^"]*)"', html) for name in names.split()}
+    there |= {("#", name) for name in re.findall(r'\bid="([^"]*)"', html)}
+    return _kept(_NOTES.sub("", style), there)
+
+
+def _kept(style: str, there: set[tuple[str, str]]) -> str:
+    out = []
+    for head, body in _rules(style):
+        if body is None:
+            out.append(head)
+        elif _GROUP.match(head):
+            inner = _kept(body, there)
+            out += [f"{head}{{\n{inner}}}"] if inner else []
+        elif head.startswith("@") or any(_can_match(one, there) for one in _ASIDE.sub("", head).split(",")):
+            out.append(f"{head}{{{body}}}")
+    return "".join(f"{one}\n" for one in out)
+
+
+def _can_match(selector: str, there: set[tuple[str, str]]) -> bool:
+    return all((mark, name if mark else name.lower()) in there for mark, name in _NAME.findall(selector))
+
+
+def _rules(style: str) -> Iterator[tuple[str, str | None]]:
+    """Yield what stands before each block and what is in it; None for a statement without a block (`@import …;`)."""
+    # Braces in texts open nothing.
+    plain = _STRING.sub(lambda found: "_" * len(found.group()), style)
+    start = depth = opened = 0
+    for place, sign in enumerate(plain):
+        if sign == "{":
+            opened = opened if depth else place
+            depth += 1
+        elif sign == "}" and depth:
+            depth -= 1
+            if not depth:
+                yield _LINES.sub(" ", style[start:opened]).strip(), _LINES.sub(" ", style[opened + 1 : place]).strip()
+                start = place + 1
+        elif sign == ";" and not depth:
+            yield style[start : place + 1].strip(), None
+            start = place + 1
