@@ -1,5 +1,6 @@
 /*---
 title = "Tools it uses"
+headline = "{top_tool} is {top_share:share} of its events"
 page = "agent"
 kind = "rows"
 x = "events"
@@ -12,12 +13,25 @@ label = "Tool"
 label = "Events"
 unit = "events"
 ---*/
+with sums as (
+    select
+        agent,
+        tool,
+        cast(sum(events) as bigint) as events,
+        row_number() over (partition by agent order by sum(events) desc, tool asc) as place
+    from agent_tools
+    where agent <> '(unattributed)'
+    group by agent, tool
+)
+
 select
     agent,
     tool,
-    cast(sum(events) as bigint) as events
-from agent_tools
-where agent <> '(unattributed)'
-group by agent, tool
-qualify row_number() over (partition by agent order by sum(events) desc, tool) <= 20
-order by agent asc, events desc, tool asc
+    events,
+    -- What names no tool says nothing of one.
+    case when arg_min(tool, place) over of_agent <> '(none)' then arg_min(tool, place) over of_agent end as top_tool,
+    prorate(1, max(events) over of_agent, nullif(sum(events) over of_agent, 0)) as top_share
+from sums
+window of_agent as (partition by agent)
+qualify place <= 20
+order by agent, place

@@ -1,15 +1,25 @@
 /*---
-title = "Events of each agent"
+title = "Share of the events of each agent"
+headline = [
+    "{busiest} has {busiest_share:share} of the events, {busiest_ratio:times} an even share",
+    "No agent reaches {min_ratio:times} an even share; the busiest, {top_agent}, has {top_share:share}",
+]
 page = "pipeline"
 kind = "rows"
-x = "events"
+x = "share"
 y = "agent"
 mark = "bottleneck"
+link = "agent"
 line = "line_at"
 line_label = "bottleneck from here"
+note = "Of the events whose agent is known."
 
 [columns.agent]
 label = "Agent"
+
+[columns.share]
+label = "Share of the events"
+unit = "share"
 
 [columns.events]
 label = "Events"
@@ -40,15 +50,16 @@ with ranked as (
 ),
 
 folded as (
-    -- Twenty agents by name, the others as one row.
+    -- Twenty agents by name, the others as one.
     select
         pipeline,
         cost_measure as measure,
         case when place <= 20 then agent else '(others)' end as agent,
         least(place, 21) as place,
-        sum(events) as events,
-        sum(cost) as cost,
-        max(runs) as runs,
+        cast(sum(events) as bigint) as events,
+        cast(sum(cost) as decimal(38, 12)) as cost,
+        -- Runs of several agents overlap: nobody knows their sum.
+        case when count(*) = 1 then max(runs) end as runs,
         max(attributed_events) as attributed_events,
         max(event_agents) as event_agents
     from ranked
@@ -59,15 +70,33 @@ select
     d.pipeline,
     d.measure,
     d.agent,
-    cast(d.events as bigint) as events,
-    cast(d.cost as decimal(38, 12)) as cost,
+    case when d.place > 0 then prorate(1, d.events, nullif(d.attributed_events, 0)) end as share,
+    d.events,
+    d.cost,
     d.runs,
     f.finding_no is not null as bottleneck,
-    case
-        when d.event_agents > 0 then prorate(p.min_ratio, d.attributed_events, d.event_agents)
-    end as line_at
+    prorate(p.min_ratio, 1, nullif(d.event_agents, 0)) as line_at,
+    p.min_ratio,
+    arg_min(d.agent, d.place) filter (where f.finding_no is not null) over of_pipeline as busiest,
+    prorate(
+        1,
+        max(d.events) filter (where f.finding_no is not null) over of_pipeline,
+        nullif(d.attributed_events, 0)
+    ) as busiest_share,
+    prorate(
+        1,
+        max(d.events) filter (where f.finding_no is not null) over of_pipeline * d.event_agents,
+        nullif(d.attributed_events, 0)
+    ) as busiest_ratio,
+    arg_min(d.agent, d.place) filter (where d.place > 0) over of_pipeline as top_agent,
+    prorate(
+        1,
+        max(d.events) filter (where d.place between 1 and 20) over of_pipeline,
+        nullif(d.attributed_events, 0)
+    ) as top_share
 from folded as d
 cross join params.bottleneck_agent as p
 left join findings as f
     on f.detector = 'bottleneck_agent' and d.pipeline = f.pipeline and d.agent = f.subject
+window of_pipeline as (partition by d.pipeline)
 order by d.pipeline, d.place = 0, d.place

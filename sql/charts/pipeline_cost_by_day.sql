@@ -1,5 +1,6 @@
 /*---
 title = "Cost per day, by agent"
+headline = "{dearest} costs most: {dearest_cost:cost}, {dearest_share:share} of all"
 page = "pipeline"
 kind = "bars"
 x = "day"
@@ -21,10 +22,21 @@ with ranked as (
     select
         pipeline,
         agent,
+        cast(sum(cost) as decimal(38, 12)) as cost,
         row_number() over (partition by pipeline order by sum(cost) desc, agent) as place
     from agent_days
     where day is not null
     group by pipeline, agent
+),
+
+tops as (
+    select
+        pipeline,
+        case when count(*) > 1 then arg_min(agent, place) end as dearest,
+        max(cost) as dearest_cost,
+        prorate(1, pico(max(cost)), nullif(pico(cast(sum(cost) as decimal(38, 12))), 0)) as dearest_share
+    from ranked
+    group by pipeline
 )
 
 select
@@ -32,9 +44,13 @@ select
     m.cost_measure as measure,
     d.day,
     case when r.place <= 8 then d.agent else '(others)' end as agent,
-    cast(sum(d.cost) as decimal(38, 12)) as cost
+    cast(sum(d.cost) as decimal(38, 12)) as cost,
+    any_value(t.dearest) as dearest,
+    any_value(t.dearest_cost) as dearest_cost,
+    any_value(t.dearest_share) as dearest_share
 from agent_days as d
 inner join measures as m on d.pipeline = m.pipeline
+inner join tops as t on d.pipeline = t.pipeline
 inner join ranked as r on d.pipeline = r.pipeline and d.agent = r.agent
 where d.day is not null
 group by d.pipeline, m.cost_measure, d.day, case when r.place <= 8 then d.agent else '(others)' end

@@ -55,7 +55,7 @@ select
     end as outliers,
     counted(pl.runs, 'run') as runs,
     case
-        when pl.runs > 1 then prorate(1, pico(max(r.cost) over of_pipeline) * pl.runs, pico(pl.run_cost))
+        when pl.runs > 1 then prorate(1, pico(max(r.cost) over of_pipeline) * pl.runs, nullif(pico(pl.run_cost), 0))
     end as dearest_ratio
 from runs as r
 inner join pipelines as pl on r.pipeline = pl.pipeline

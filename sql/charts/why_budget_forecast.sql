@@ -1,5 +1,9 @@
 /*---
 title = "Spent in the window day by day, and where it is heading"
+headline = [
+    "{who} will reach {observed:usd} by {last_day:date}; the limit is {limit_usd:usd}",
+    "{who}: {spent_usd:usd} spent; the limit is {limit_usd:usd}",
+]
 page = "recommendation"
 detectors = ["budget_forecast"]
 kind = "bars"
@@ -9,6 +13,10 @@ series = "kind"
 line = "limit_usd"
 line_label = "limit"
 note = "Each bar is the sum since the window began; each day to come adds the mean of the last days."
+
+[colours]
+"spent" = "base"
+"forecast" = "grey"
 
 [columns.day]
 label = "Day"
@@ -31,6 +39,7 @@ limits as (
         f.detector,
         f.pipeline,
         f.subject_key,
+        f.observed,
         b.subject,
         b.limit_usd,
         b.spent_usd,
@@ -93,7 +102,11 @@ select
         when y.day <= y.today then s.usd
         else y.spent_usd + prorate(r.usd, date_diff('day', y.today, y.day), p.rate_days)
     end as usd,
-    y.limit_usd
+    y.limit_usd,
+    case when y.subject = '(all agents)' then 'All agents together' else y.subject end as who,
+    case when y.spent_usd <= y.limit_usd then y.observed end as observed,
+    y.window_end - 1 as last_day,
+    y.spent_usd
 from days as y
 inner join rates as r on y.finding_no = r.finding_no
 cross join param as p

@@ -1,11 +1,13 @@
 /*---
 title = "What a point of its score costs each agent"
+headline = "A point costs {subject} {observed:cost}, {ratio:times} what it costs the others"
 page = "recommendation"
 detectors = ["cost_per_point"]
 kind = "rows"
 x = "point_cost"
 y = "agent"
 mark = "this_one"
+link = "agent"
 line = "line_at"
 line_label = "reported from, for this one"
 note = "The twenty reviewed agents with the dearest points. Only who scores below the flag is reported."
@@ -53,7 +55,10 @@ select
     s.mean_score,
     s.scores,
     s.agent = f.subject as this_one,
-    f.threshold as line_at
+    f.threshold as line_at,
+    f.subject,
+    f.observed,
+    prorate(1, pico(f.observed), nullif(pico(f.baseline), 0)) as ratio
 from findings as f
 inner join pipelines as pl on f.pipeline = pl.pipeline
 inner join scored as s on f.pipeline = s.pipeline

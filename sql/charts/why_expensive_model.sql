@@ -1,5 +1,6 @@
 /*---
 title = "What 1,000 tokens cost the agent on each model"
+headline = "1,000 tokens cost {observed:usd} on {dearest}, {ratio:times} what they cost on the others"
 page = "recommendation"
 detectors = ["expensive_model"]
 kind = "rows"
@@ -48,8 +49,12 @@ select
     m.runs,
     m.usd,
     prorate(m.usd, 1000, m.tokens) >= f.threshold as reported,
-    f.threshold as line_at
+    f.threshold as line_at,
+    f.observed,
+    min(m.model) filter (where prorate(m.usd, 1000, m.tokens) = f.observed) over of_finding as dearest,
+    prorate(1, pico(f.observed), nullif(pico(f.baseline), 0)) as ratio
 from findings as f
 inner join per_model as m on f.pipeline = m.pipeline and f.subject = m.agent
 where f.detector = 'expensive_model'
+window of_finding as (partition by f.finding_no)
 order by f.finding_no asc, price desc, m.model asc

@@ -1,11 +1,13 @@
 /*---
 title = "Cache reads of the pipeline's agents, as a share of their input"
+headline = "{subject} reads {observed:share} of its input from the cache"
 page = "recommendation"
 detectors = ["low_cache_use"]
 kind = "rows"
 x = "share"
 y = "agent"
 mark = "this_one"
+link = "agent"
 line = "line_at"
 line_label = "reported below"
 note = "The agent, and the twenty with the largest input. Over 100% where cache reads are counted beside the input."
@@ -43,7 +45,9 @@ select
     prorate(1, a.cache_read_tokens, a.input_tokens) as share,
     a.input_tokens,
     a.agent = f.subject as this_one,
-    f.threshold as line_at
+    f.threshold as line_at,
+    f.subject,
+    f.observed
 from findings as f
 inner join agents_of as a on f.pipeline = a.pipeline
 where f.detector = 'low_cache_use' and a.input_tokens > 0

@@ -1,5 +1,6 @@
 /*---
 title = "The run among its neighbours"
+headline = "{subject} cost {observed:cost}, {ratio:times} the mean run"
 page = "recommendation"
 detectors = ["cost_outlier"]
 kind = "points"
@@ -34,7 +35,10 @@ select
     r.run,
     r.cost,
     r.run_key = f.subject_key as this_one,
-    f.threshold as line_at
+    f.threshold as line_at,
+    f.subject,
+    f.observed,
+    prorate(1, pico(f.observed), nullif(pico(f.baseline), 0)) as ratio
 from findings as f
 inner join pipelines as pl on f.pipeline = pl.pipeline
 inner join runs as t on f.pipeline = t.pipeline and f.subject_key = t.run_key

@@ -1,5 +1,6 @@
 /*---
 title = "Cost of each run, before and after the middle of the period"
+headline = "A run costs {observed:cost} in the later half, {earlier_mean:cost} in the earlier"
 page = "recommendation"
 detectors = ["run_cost_trend"]
 kind = "points"
@@ -7,9 +8,12 @@ x = "started"
 y = "cost"
 series = "half"
 label = "run"
-line = "earlier_mean"
-line_label = "earlier mean"
+level = "half_mean"
 note = "The latest 500 runs of each half."
+
+[colours]
+"earlier" = "1"
+"later" = "2"
 
 [columns.started]
 label = "Started"
@@ -24,6 +28,10 @@ label = "Run"
 [columns.cost]
 label = "Cost"
 unit = "cost"
+
+[columns.half_mean]
+label = "Mean of the half"
+unit = "cost"
 ---*/
 with placed as (
     select
@@ -31,6 +39,7 @@ with placed as (
         f.detector,
         f.subject_key,
         f.baseline,
+        f.observed,
         r.*,
         case when r.started >= h.middle_time then 'later' else 'earlier' end as half
     from findings as f
@@ -48,6 +57,8 @@ select
     p.half,
     p.run,
     p.cost,
+    case p.half when 'later' then p.observed else p.baseline end as half_mean,
+    p.observed,
     p.baseline as earlier_mean
 from placed as p
 inner join pipelines as pl on p.pipeline = pl.pipeline

@@ -1,5 +1,6 @@
 /*---
 title = "Its scores, review by review"
+headline = "The mean fell from {earlier_mean:score} to {observed:score}, {reviews:n} reviews each"
 page = "recommendation"
 detectors = ["score_regression"]
 kind = "points"
@@ -7,9 +8,13 @@ x = "reviewed"
 y = "score"
 series = "side"
 label = "issue"
-line = "earlier_mean"
-line_label = "earlier mean"
+level = "window_mean"
 note = "The scores that were compared, and at most 100 before them. Reviews without a date are not drawn."
+
+[colours]
+"latest" = "2"
+"before" = "1"
+"older, not compared" = "grey"
 
 [columns.reviewed]
 label = "Reviewed"
@@ -20,6 +25,10 @@ label = "Side"
 
 [columns.score]
 label = "Score"
+unit = "score"
+
+[columns.window_mean]
+label = "Mean of what is compared"
 unit = "score"
 
 [columns.issue]
@@ -36,8 +45,14 @@ select
         else 'older, not compared'
     end as side,
     cast(s.score as decimal(18, 2)) as score,
+    case
+        when s.place <= p.reviews then f.observed
+        when s.place <= 2 * p.reviews then f.baseline
+    end as window_mean,
     r.issue,
-    f.baseline as earlier_mean
+    f.baseline as earlier_mean,
+    f.observed,
+    p.reviews
 from findings as f
 inner join agent_scores as s on f.pipeline = s.pipeline and f.subject = s.agent
 inner join feedback as r on s.row_no = r.row_no

@@ -1,5 +1,6 @@
 /*---
 title = "Tool failures and timeouts per week"
+headline = "{subject}: {observed:n} of the {baseline:n} failures of the pipeline"
 page = "recommendation"
 detectors = ["tool_failure_hotspot"]
 kind = "bars"
@@ -42,9 +43,12 @@ select
     f.subject_key,
     cast(date_trunc('week', s.day) as date) as week,
     s.told_by,
-    count(*) as told
+    count(*) as told,
+    f.subject,
+    f.observed,
+    f.baseline
 from findings as f
 inner join signals as s on f.pipeline = s.pipeline and f.subject = s.agent
 where f.detector = 'tool_failure_hotspot' and s.day is not null
-group by f.finding_no, f.detector, f.pipeline, f.subject_key, week, s.told_by
+group by f.finding_no, f.detector, f.pipeline, f.subject_key, week, s.told_by, f.subject, f.observed, f.baseline
 order by f.finding_no, week, s.told_by

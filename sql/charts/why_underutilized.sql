@@ -1,11 +1,13 @@
 /*---
 title = "Runs of the pipeline's agents"
+headline = "{subject} is in {observed:n} of {baseline:runs}"
 page = "recommendation"
 detectors = ["underutilized_agent"]
 kind = "rows"
 x = "runs"
 y = "agent"
 mark = "this_one"
+link = "agent"
 line = "line_at"
 line_label = "reported below"
 note = "The agent, and the twenty that are in most runs."
@@ -27,7 +29,10 @@ select
     a.agent,
     a.runs,
     a.agent = f.subject as this_one,
-    f.threshold as line_at
+    f.threshold as line_at,
+    f.subject,
+    f.observed,
+    f.baseline
 from findings as f
 inner join agents as a on f.pipeline = a.pipeline
 where f.detector = 'underutilized_agent' and a.attributed
