@@ -15,7 +15,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "sources": (
         "Sources",
         "The inputs themselves as tables: one row for each event, review or recovery attempt looked at. Names, runs and"
-        " inferred pipelines are settled here. `raw` holds what the readers of the files handed over.",
+        " inferred pipelines are settled here. The schema raw holds what the readers of the files handed over.",
     ),
     "marts": ("Marts", "Small sums over the sources. Detectors, charts and tables read these."),
     "scoring": ("Scoring", "The pre-score of every finding, and the points it is made of."),
