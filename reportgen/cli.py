@@ -77,7 +77,7 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, sorted."""
-        return sorted({*super().list_commands(ctx), *self.WORKSHOP})
+        return sorted({*super().list_commands(ctx), *self.WORKSHOP, "feedback"})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name."""
@@ -85,6 +85,10 @@ class Commands(click.Group):
             from reportgen.cli_workshop import COMMANDS
 
             return COMMANDS.get(cmd_name)
+        if cmd_name == "feedback":
+            from reportgen.cli_feedback import feedback
+
+            return feedback
         return super().get_command(ctx, cmd_name)
 
 

@@ -14,29 +14,25 @@ import stat
 import time
 
 #: First bytes of files that text must not be appended to, because nobody could read it there.
-_FOREIGN = {
-    b"\x1f\x8b": "is compressed (gzip)",
-    b"\x28\xb5": "is compressed (zstd)",
-    b"\xff\xfe": "is UTF-16",
-    b"\xfe\xff": "is UTF-16",
-}
+_PACKED = {b"\x1f\x8b": "is compressed (gzip)", b"\x28\xb5": "is compressed (zstd)"}
+_WIDE = {b"\xff\xfe": "is UTF-16", b"\xfe\xff": "is UTF-16"}
 
 
 class CannotAppendError(Exception):
     """Why a file can't be appended to, as words that follow its name: `is held by another process: …`."""
 
 
-def take(path: str, timeout: float) -> int:
+def take(path: str, timeout: float, *, any_text: bool = False) -> int:
     """Open the file (made if missing) under an exclusive lock and return its descriptor; closing it unlocks.
 
     Raises CannotAppendError where it is no plain text file, can't be opened for reading and appending, or stays locked
-    for `timeout` seconds.
+    for `timeout` seconds. With `any_text` UTF-16 is plain text too: the caller writes what fits.
     """
     deadline = time.monotonic() + timeout
     pause = 0.002
     while True:
         try:
-            file = _open(path)
+            file = _open(path, _PACKED if any_text else _PACKED | _WIDE)
         except OSError as error:
             what = f"can't be opened for reading and appending ({error.strerror or error})"
             raise CannotAppendError(what) from error
@@ -56,13 +52,13 @@ def take(path: str, timeout: float) -> int:
         pause = min(pause * 2, 0.05)
 
 
-def _open(path: str) -> int:
+def _open(path: str, refused: dict[bytes, str]) -> int:
     # Not blocking: a named pipe or a terminal must be refused, not waited for.
     file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY, 0o666)
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
         raise OSError(errno.EINVAL, "not a regular file")
-    if what := _FOREIGN.get(os.pread(file, 2, 0)):
+    if what := refused.get(os.pread(file, 2, 0)):
         os.close(file)
         raise OSError(errno.EINVAL, f"it {what}")
     return file

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Literal
 
 from reportgen.inputs.feedback import FeedbackRead, read_feedback
 from reportgen.inputs.sources import Source
@@ -40,6 +41,11 @@ class Read:
     @property
     def pipelines(self) -> list[str | None]:
         return [None if row.pipeline_no is None else self.spelled[row.pipeline_no] for row in self.rows]
+
+    def spelled_as(self, kind: Literal["agent", "pipeline"], raw: str) -> str | None:
+        """How a name is spelled once it is cleaned."""
+        number = self.names.agent(raw) if kind == "agent" else self.names.pipeline(raw)
+        return next((row.spelling for row in self.names.rows(redacted=False) if row.spelling_no == number), None)
 
     @property
     def lines(self) -> list[int]:

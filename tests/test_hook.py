@@ -24,7 +24,7 @@ from reportgen import hook
 from reportgen.__main__ import main as reportgen
 from reportgen.redact import redact
 
-HOOK = (sys.executable, "-m", "reportgen", "hook", "post-tool-use")
+HOOK = (sys.executable, "-B", "-m", "reportgen", "hook", "post-tool-use")
 DOCS = Path(__file__).parent.parent / "docs" / "hooks.md"
 NOW = 1_793_697_247.25  # 2026-11-03T09:14:07.250Z
 #: Put together here so that no scanner takes this file for a leak.

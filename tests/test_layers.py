@@ -13,12 +13,12 @@ ROOT = Path(__file__).parent.parent / "reportgen"
 #: Rooms from the top down. A room may import rooms of its own level or below, never above.
 LEVELS = [
     {"__main__"},
-    {"cli", "cli_help", "cli_options", "cli_workshop", "starter", "newdetector", "martspage"},
+    {"cli", "cli_help", "cli_options", "cli_feedback", "cli_workshop", "starter", "newdetector", "martspage"},
     {"summary"},
     {"serving"},
     {"live"},
     {"building", "checking", "checkrules", "querying", "catalogue", ""},
-    {"loading"},
+    {"loading", "feedbackadd", "feedbackrow"},
     {"report", "tables", "publish", "render", "inputs"},
     {"chartfiles", "wording", "quality", "detectortest"},
     {"detectors", "macros"},
@@ -34,7 +34,7 @@ LEVELS = [
 LOW_PARTS = {"reportgen.render.format", "reportgen.render.prose", "reportgen.render.csvtext", "reportgen.render"}
 
 OWNERS = {
-    "click": {"cli", "cli_options", "cli_workshop"},
+    "click": {"cli", "cli_feedback", "cli_options", "cli_workshop"},
     "duckdb": {"warehouse"},
     "msgspec": {"report.json"},
     "zstandard": {"inputs.lines"},
