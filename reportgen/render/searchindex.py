@@ -4,8 +4,8 @@ A page opened from a file can't fetch, but it can load a script: `assets/search-
 value, and is loaded when the box is first used. Titles are data there, never HTML.
 
 Its size is bounded, whatever the project holds: each kind has a most number of entries (the best come first, as the
-report orders them), each text a most length, and what is left out is counted, so that the box can say so. Runs are in
-it by their pages, where they have one.
+report orders them; of runs those with a recommendation, then the costliest), each text a most length, and what is left
+out is counted, so that the box can say so.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from html.parser import HTMLParser
 from reportgen.model import Report
 from reportgen.render.pages import json_for_script
 from reportgen.render.prose import plain
+from reportgen.render.runpages import costliest
 
 PATH = "assets/search-index.js"
 #: How many entries a kind may have, and how long a text of an entry may be.
@@ -67,14 +68,17 @@ def search_index(
     *,
     help_html: str = "",
     sql: Iterable[tuple[str, str, str]] = (),
+    runs: Mapping[tuple[str, str], str] | None = None,
 ) -> bytes:
     """Return the script: `var reportgenIndex={…};`, ASCII, the same bytes for the same report.
 
     `pages` are the path and title of each page of the site; `help_html` is the page how-to-read.html, whose headings
-    and words that have an id are found too; `sql` are the path with anchor, title and file of each SQL file.
+    and words that have an id are found too; `sql` are the path with anchor, title and file of each SQL file; `runs` says
+    where the row of a run is, by its pipeline and its shown name.
     """
     entries = [
         *_pages(report, pages),
+        *_runs(report, runs or {}),
         *(Entry("sql", title, path, file) for path, title, file in sql),
         *_charts(report),
         *(Entry("words", text, f"how-to-read.html#{anchor}") for anchor, text in _headings(help_html)),
@@ -116,10 +120,17 @@ def _pages(report: Report, pages: Iterable[tuple[str, str]]) -> Iterator[Entry]:
     also = _also(report)
     for path, title in pages:
         folder = path.rpartition("/")[0]
-        if folder == "sql":
-            # Found by the files that stand on it.
-            continue
-        yield Entry(folder, title, path, also.get(path, ""))
+        # Pages of SQL and of runs are found by what stands on them.
+        if folder in KINDS and folder != "sql":
+            yield Entry(folder, title, path, also.get(path, ""))
+
+
+def _runs(report: Report, places: Mapping[tuple[str, str], str]) -> Iterator[Entry]:
+    known = [run for run in costliest(report.runs, len(report.runs)) if (run.pipeline, run.run) in places]
+    for run in sorted(known, key=lambda one: not one.recommendations):
+        yield Entry(
+            "runs", run.run, places[run.pipeline, run.run], f"{run.pipeline} {(run.started or '')[:10]}".strip()
+        )
 
 
 def _also(report: Report) -> Mapping[str, str]:

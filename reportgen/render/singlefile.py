@@ -180,11 +180,12 @@ def anchor_of(goal: str, fragment: str, parts: Mapping[str, str]) -> str | None:
     if goal in parts:
         inside = fragment and f'id="{escape(fragment)}"' in parts[goal]
         return f"#{_stem(goal)}--{fragment}" if inside else f"#{_stem(goal)}"
-    folder, _, name = goal.partition("/")
+    folder = posixpath.dirname(goal)
     if folder == "detectors" and "how-to-read.html" in parts:
         # A detector's own page is its SQL; what it looks for is explained on the page about reading.
-        return anchor_of("how-to-read.html", f"detector-{_stem(name)}", parts)
-    return f"#{folder}" if name and f"{folder}.html" in parts else None
+        return anchor_of("how-to-read.html", f"detector-{_stem(posixpath.basename(goal))}", parts)
+    # The pages of a pipeline's runs are in the site only: what is known of them here is the pipeline.
+    return anchor_of(f"{folder}.html", "", parts) if folder not in ("", "sql", "data") else None
 
 
 class _Part(_Mover):

@@ -94,7 +94,7 @@ def plan_site(report: Report, *, template_dirs: Sequence[Path] = ()) -> dict[str
     pages = list(_pages(report, shared["runs"].pages, charts, own_pages))
     for page in pages:
         out[page.path] = partial(_fill_page, env, shared, page)
-    out[searchindex.PATH] = partial(_search_index, report, pages, out["how-to-read.html"])
+    out[searchindex.PATH] = partial(_search_index, shared, pages, out["how-to-read.html"])
     out["404.html"] = partial(_not_found, env, shared, assets["assets/style.css"])
     if script:
         out[PLOTLY] = partial(bytes, script)
@@ -108,10 +108,11 @@ def _fill_page(env: Environment, shared: dict[str, Any], page: Page) -> bytes:
     return fill(env, page.template, values).encode()
 
 
-def _search_index(report: Report, pages: list[Page], help_page: Callable[[], bytes]) -> bytes:
+def _search_index(shared: dict[str, Any], pages: list[Page], help_page: Callable[[], bytes]) -> bytes:
+    report: Report = shared["report"]
     sql = [(sql_place(text.file)[0], text.title, text.file) for text in report.sql]
     found = [(page.path, page.title) for page in pages]
-    return searchindex.search_index(report, found, help_html=help_page().decode(), sql=sql)
+    return searchindex.search_index(report, found, help_html=help_page().decode(), sql=sql, runs=shared["runs"].links)
 
 
 def _chart_csv(chart: Chart) -> bytes:
