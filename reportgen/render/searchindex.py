@@ -73,8 +73,8 @@ def search_index(
     """Return the script: `var reportgenIndex={…};`, ASCII, the same bytes for the same report.
 
     `pages` are the path and title of each page of the site; `help_html` is the page how-to-read.html, whose headings
-    and words that have an id are found too; `sql` are the path with anchor, title and file of each SQL file; `runs` says
-    where the row of a run is, by its pipeline and its shown name.
+    and words that have an id are found too; `sql` are the path with anchor, title and file of each SQL file; `runs` are
+    the places of the runs' rows, by pipeline and shown name.
     """
     entries = [
         *_pages(report, pages),
