@@ -11,7 +11,7 @@ import pytest
 from page_reader import read_page
 from report_factory import empty_report, hostile_report, sample_report
 
-from reportgen.model import SqlText
+from reportgen.model import Run, SqlText
 from reportgen.render.searchindex import MOST_ENTRIES, MOST_TEXT, PATH, Entry, script_of, search_index
 from reportgen.render.site import render_site
 
@@ -48,7 +48,6 @@ def test_every_page_of_the_report_is_found(sample: Site) -> None:
     assert found["Pipelines"] == {f"pipelines/{p.slug}.html": p.pipeline for p in report.pipelines}
     assert found["Detectors"] == {f"detectors/{d.detector}.html": d.title for d in report.detectors}
     assert found["Pages"]["data-quality.html"] == "Data quality"
-    assert found["Runs"]
 
 
 def test_sql_files_are_found_where_they_stand() -> None:
@@ -59,6 +58,20 @@ def test_sql_files_are_found_where_they_stand() -> None:
     found = entries_of(render_site(replace(sample_report(), sql=[text]))[PATH])
     assert found["SQL"] == {"sql/marts.html#agents": "Agents by pipeline"}
     assert found["Pages"]["sql.html"] == "SQL"
+
+
+def test_runs_are_found_at_their_rows_those_with_a_recommendation_first() -> None:
+    def run(name: str, cost: str, ids: list[str]) -> Run:
+        return Run(
+            pipeline="doc-pipeline", run=name, anchor=f"run-{name}", started="2026-10-03T09:14:07Z", ended=None,
+            events=1, agents=1, cost=cost, incomplete=False, recommendations=ids,
+        )  # fmt: skip
+
+    report = replace(sample_report(), runs=[run("a", "1", []), run("b", "2", []), run("c", "0.5", ["x"])])
+    (group,) = [one for one in groups_of(render_site(report)[PATH]) if one["kind"] == "Runs"]
+    places = [f"{group['at']}{row[1]}{group['end']}" for row in group["rows"]]
+    assert places == [f"pipelines/doc-pipeline/runs-2026-10.html#run-{name}" for name in "cba"]
+    assert group["rows"][0][::2] == ["c", "doc-pipeline 2026-10-03"]
 
 
 def test_every_place_in_it_is_there(sample: Site) -> None:
