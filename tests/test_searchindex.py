@@ -67,7 +67,8 @@ def test_runs_are_found_at_their_rows_those_with_a_recommendation_first() -> Non
             events=1, agents=1, cost=cost, incomplete=False, recommendations=ids,
         )  # fmt: skip
 
-    report = replace(sample_report(), runs=[run("a", "1", []), run("b", "2", []), run("c", "0.5", ["x"])])
+    known = sample_report().recommendations[0].id
+    report = replace(sample_report(), runs=[run("a", "1", []), run("b", "2", []), run("c", "0.5", [known])])
     (group,) = [one for one in groups_of(render_site(report)[PATH]) if one["kind"] == "Runs"]
     places = [f"{group['at']}{row[1]}{group['end']}" for row in group["rows"]]
     assert places == [f"pipelines/doc-pipeline/runs-2026-10.html#run-{name}" for name in "cba"]
