@@ -44,7 +44,7 @@ COUNTS = {
     "days": "days with events",
     "priced_events": "events with a known cost in US dollars",
     "cache_events": "events with input and cache-read tokens",
-    "feedback_rows": "feedback rows",
+    "feedback_rows": "reviews",
     "scores": "review scores",
     "agent_scores": "review scores of one agent",
     "tags": "feedback tags",
@@ -53,7 +53,10 @@ COUNTS = {
     "reports": "reports of reviewers and of the healing log",
     "period_limits": "weekly or monthly limits in BUDGET.md",
 }
-UNITS = ("events", "runs", "rows", "days", "cost", "usd", "tokens", "share", "score", "times", "time", "date", "text")
+UNITS = (
+    "events", "runs", "reviews", "rows", "days", "cost", "usd", "tokens", "share", "score", "times", "time",
+    "date", "text",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,7 +265,7 @@ def counted(name: str, number: int) -> str:
     """Return a count of COUNTS in words: `1 day with events`, `1,204 days with events`."""
     words = COUNTS[name]
     if number == 1:
-        words = re.sub(r"\b(event|run|day|score|row|tag|attempt|incident|report|limit)s\b", r"\1", words, count=1)
+        words = re.sub(r"\b(event|run|day|score|review|tag|attempt|incident|report|limit)s\b", r"\1", words, count=1)
     return f"{number:,} {words}"
 
 

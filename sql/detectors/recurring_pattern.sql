@@ -2,7 +2,7 @@
 title = "Tags that reviewers keep giving"
 issue = "Recurring pattern"
 doc = """
-Counts the feedback rows of a pipeline with each tag. A tag on at least so many rows is reported: what happens again and
+Counts the reviews of a pipeline with each tag. A tag on at least so many reviews is reported: what happens again and
 again has one cause. Revision loops have a detector of their own.
 """
 enabled = false
@@ -31,44 +31,44 @@ tags = 3
 
 [params.min_rows]
 default = 3
-unit = "feedback rows"
-doc = "A tag on at least this many rows of a pipeline is reported."
+unit = "reviews"
+doc = "A tag on at least this many reviews of a pipeline is reported."
 
 [params.left_out]
 default = "loop-excess"
 doc = "This tag is left to another detector (`revision_loops`); empty: none is."
 
 [columns.observed]
-label = "Rows with the tag"
-unit = "rows"
+label = "Reviews with the tag"
+unit = "reviews"
 
 [columns.threshold]
 label = "Reported from"
-unit = "rows"
+unit = "reviews"
 
 [columns.feedback_rows]
-label = "Feedback rows"
-unit = "rows"
+label = "Reviews"
+unit = "reviews"
 
 [columns.affected_runs]
 label = "Dates with the tag"
 
 [columns.total_runs]
-label = "Dates with feedback"
+label = "Dates with reviews"
 
 [columns.top_agent]
-label = "Agent with most of these rows"
+label = "Agent with most of these reviews"
 
 [columns.top_agent_rows]
-label = "Rows of that agent"
-unit = "rows"
+label = "Reviews of that agent"
+unit = "reviews"
 
 [columns.first_row]
-label = "First row"
+label = "First such review"
 unit = "date"
 
 [columns.last_row]
-label = "Latest row"
+label = "Latest such review"
 unit = "date"
 ---*/
 with param as (

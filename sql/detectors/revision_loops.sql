@@ -2,7 +2,7 @@
 title = "Work that goes round in revision loops"
 issue = "Revision loops"
 doc = """
-Counts feedback rows tagged `loop-excess` at the narrowest scope that reaches the minimum: an agent of a pipeline; else
+Counts reviews tagged `loop-excess` at the narrowest scope that reaches the minimum: an agent of a pipeline; else
 the pipeline, where none of its agents does; else the whole project, where no pipeline does.
 """
 finding = """
@@ -24,33 +24,33 @@ feedback_rows = 1
 
 [params.min_rows]
 default = 3
-unit = "feedback rows"
-doc = "A scope with at least this many loop rows is reported."
+unit = "reviews"
+doc = "A scope with at least this many such reviews is reported."
 
 [columns.observed]
-label = "Rows tagged loop-excess"
-unit = "rows"
+label = "Reviews tagged loop-excess"
+unit = "reviews"
 
 [columns.threshold]
 label = "Reported from"
-unit = "rows"
+unit = "reviews"
 
 [columns.feedback_rows]
-label = "Feedback rows"
-unit = "rows"
+label = "Reviews"
+unit = "reviews"
 
 [columns.affected_runs]
-label = "Dates with a loop row"
+label = "Dates with such a review"
 
 [columns.total_runs]
-label = "Dates with feedback in scope"
+label = "Dates with reviews"
 
 [columns.first_loop]
-label = "First loop row"
+label = "First such review"
 unit = "date"
 
 [columns.last_loop]
-label = "Latest loop row"
+label = "Latest such review"
 unit = "date"
 ---*/
 with param as (

@@ -2,7 +2,7 @@
 title = "Agents that hardly any run uses"
 issue = "Underutilized agent"
 doc = """
-Counts the runs of a pipeline in which an agent has at least one event (in a pipeline without events: a feedback row).
+Counts the runs of a pipeline in which an agent has at least one event (in a pipeline without events: a review).
 Agents below the share are reported. One that was never seen is reported only if the roster names it, or if none of the
 events without a name, a pipeline or a run could be its own. `new` is an agent that is in enough of the runs since it
 was first seen; `retired` one that the last half of the runs did not see.
