@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 from reportgen.errors import ExitCode, ReportgenError
@@ -121,7 +123,7 @@ def make_axis(chart: Chart, column: Column, cells: Sequence[Cell]) -> Axis:
     if column.unit in {"time", "date"}:
         layout: dict[str, Any] = {**title, "type": "date", "showgrid": False}
         days = sorted({moment for cell in cells if (moment := moment_of(cell))})
-        if column.unit == "date" and len(days) <= MAX_DAY_TICKS:
+        if column.unit == "date" and len(days) <= MAX_DAY_TICKS and _far_apart(days):
             layout |= {"tickmode": "array", "tickvals": days, "ticktext": _day_ticks(days)}
         return Axis(layout, moment_of, "dates", daily=column.unit == "date")
     # Bars over something without a unit stand side by side, even where its names are numbers (error 404).
@@ -143,6 +145,16 @@ def make_axis(chart: Chart, column: Column, cells: Sequence[Cell]) -> Axis:
         "range": [-0.6, len(names) - 0.4],
     }
     return Axis(layout, lambda cell: places[name_of(cell)], "names", named=True)
+
+
+def _far_apart(days: Sequence[str]) -> bool:
+    """Say whether each of the dates has room for a tick of its own; what is no date of the calendar has none."""
+    try:
+        numbers = [dt.date.fromisoformat(day).toordinal() for day in days]
+    except ValueError:
+        return False
+    least = min((later - day for day, later in pairwise(numbers)), default=1)
+    return not numbers or least * (MAX_DAY_TICKS + 2) >= numbers[-1] - numbers[0]
 
 
 def _day_ticks(days: list[str]) -> list[str]:

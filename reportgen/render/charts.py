@@ -8,6 +8,7 @@ How all charts look, in light and in dark, stands once, in that script:
 `meta.line`     what the threshold line is called in the legend
 `meta.links`    for each trace the pages that its points lead to, from the top of the site and without `.html`
 `meta.narrow`   the names along the y axis for a narrow window
+`meta.size`     what the size of a bubble tells, and `meta.sizeref` its scale, which is smaller in a narrow window
 `meta.left_out` how many rows are only in the table, and `meta.why` the reason
 
 `layout.height` is the height in pixels the chart wants, as rows need room for each. Text of traces, ticks and hovers is
@@ -40,6 +41,7 @@ from reportgen.render.figures import (
     MAX_MARKED_ROWS,
     MAX_ROWS,
     NO_ROOM,
+    NOT_KNOWN,
     Figure,
     Trace,
     by_series,
@@ -146,8 +148,9 @@ def _rows(made: Figure, known: Known) -> dict[str, Any]:
     """Horizontal bars in the order of the rows, the first on top; the marked ones in another colour and with a sign."""
     chart, points = made.chart, made.points
     x_column = column_of(chart, chart.x)
-    marked = [point for point in points[MAX_ROWS:] if point.marked][:MAX_MARKED_ROWS]
-    shown = [*points[:MAX_ROWS], *marked]
+    known_ones = [point for point in points if to_decimal(point.x) is not None]
+    marked = [point for point in known_ones[MAX_ROWS:] if point.marked][:MAX_MARKED_ROWS]
+    shown = [*known_ones[:MAX_ROWS], *marked]
     mark = plain(column_of(chart, chart.mark).label) if chart.mark else None
     for is_marked, colour in ((False, "base"), (True, "accent")):
         mine = [(place, point) for place, point in enumerate(shown) if point.marked is is_marked]
@@ -169,7 +172,7 @@ def _rows(made: Figure, known: Known) -> dict[str, Any]:
         "rangemode": "tozero",
     }
     names = [f"◆ {name_of(point.y)}" if point.marked else name_of(point.y) for point in shown]
-    made.meta |= {"left_out": len(points) - len(shown), "why": NO_ROOM} if len(points) > len(shown) else {}
+    made.leave_out(len(points) - len(shown), NO_ROOM if len(known_ones) > len(shown) else NOT_KNOWN)
     line = threshold(made, x_column, x_axis, "x")
     layout = {"height": rows_height(len(shown)), "barmode": "overlay", "bargap": 0.3, **line}
     return made.finished(x_axis, rows_axis(made, names), **layout)

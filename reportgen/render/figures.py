@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from reportgen.model import Chart, Column
-from reportgen.render.axes import NARROW_LENGTH, Point, number_of, short
+from reportgen.render.axes import LABEL_LENGTH, NARROW_LENGTH, Point, number_of, short
 from reportgen.render.format import show, to_decimal
 from reportgen.render.look import MAX_SERIES, OTHERS, Known, Sign, signs
 from reportgen.render.prose import plain
@@ -40,6 +40,11 @@ class Figure:
         self.names.append(name)
         links = [None if point is None else point.link for point in points]
         self.links.append(links if any(links) else None)
+
+    def leave_out(self, rows: int, why: str) -> None:
+        """Say that so many rows are not drawn, if there are any."""
+        if rows:
+            self.meta |= {"left_out": rows, "why": why}
 
     def finished(self, x_axis: dict[str, Any], y_axis: dict[str, Any], **layout: object) -> dict[str, Any]:
         """Return the figure as JSON values."""
@@ -93,10 +98,12 @@ def threshold(made: Figure, column: Column, axis: dict[str, Any], along: str) ->
     return {"shapes": [{"type": "line", **shape}]}
 
 
-def rows_axis(made: Figure, names: Sequence[str]) -> dict[str, Any]:
+def rows_axis(
+    made: Figure, names: Sequence[str], *, length: int = LABEL_LENGTH, narrow: int = NARROW_LENGTH
+) -> dict[str, Any]:
     """Return a y axis of names, the first on top, and give the figure shorter ones for a narrow window."""
-    if any(len(name) > NARROW_LENGTH for name in names):
-        made.meta["narrow"] = [short(name, NARROW_LENGTH) for name in names]
+    if any(len(name) > narrow for name in names):
+        made.meta["narrow"] = [short(name, narrow) for name in names]
     return {
         "type": "linear",
         "showgrid": False,
@@ -104,7 +111,7 @@ def rows_axis(made: Figure, names: Sequence[str]) -> dict[str, Any]:
         "ticks": "",
         "tickmode": "array",
         "tickvals": list(range(len(names))),
-        "ticktext": [short(name) for name in names],
+        "ticktext": [short(name, length) for name in names],
         # Downwards: the first row stands on top.
         "range": [len(names) - 0.4, -0.6],
         "ticklabelstandoff": 4,

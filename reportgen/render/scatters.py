@@ -10,6 +10,7 @@ from typing import Any
 from reportgen.model import Chart, Column
 from reportgen.render import hover
 from reportgen.render.axes import (
+    LABEL_LENGTH,
     Axis,
     Point,
     axis_title,
@@ -44,6 +45,10 @@ _RADIUS = 22
 _PLOT = (620, 250)
 _LETTER = 7
 _MOST_NAMES = 8
+_TOLD_LEVELS = 4
+#: Titles of recommendations are longer than names.
+_SPAN_LENGTH = 44
+_NARROW_SPAN_LENGTH = 20
 
 
 def points(made: Figure, known: Known) -> dict[str, Any]:
@@ -62,7 +67,7 @@ def points(made: Figure, known: Known) -> dict[str, Any]:
         trace = _scatter(chart, x_axis, marked, {"size": 11, "symbol": "diamond"}, label)
         made.add(trace, "accent", label, marked)
     _levels(made, x_axis, y_column, drawn)
-    _left_out(made, drawn)
+    made.leave_out(len(made.points) - len(drawn), NOT_KNOWN)
     y_axis = _numbers(chart, y_column, drawn)
     line = threshold(made, y_column, y_axis, "y")
     return made.finished(x_axis.layout, y_axis, dragmode="zoom", **line)
@@ -71,11 +76,6 @@ def points(made: Figure, known: Known) -> dict[str, Any]:
 def _numbers(chart: Chart, column: Column, drawn: Sequence[Point]) -> dict[str, Any]:
     axis = {"title": {"text": axis_title(column, chart)}, **numeric(column, chart, [point.y for point in drawn])}
     return axis if "range" in axis else {**axis, "rangemode": "tozero"}
-
-
-def _left_out(made: Figure, drawn: Sequence[Point]) -> None:
-    if len(drawn) < len(made.points):
-        made.meta |= {"left_out": len(made.points) - len(drawn), "why": NOT_KNOWN}
 
 
 def _scatter(chart: Chart, x_axis: Axis, drawn: Sequence[Point], marker: dict[str, Any], name: str) -> Trace:
@@ -99,13 +99,13 @@ def _scatter(chart: Chart, x_axis: Axis, drawn: Sequence[Point], marker: dict[st
 
 
 def _levels(made: Figure, x_axis: Axis, y_column: Column, drawn: Sequence[Point]) -> None:
-    """Draw each level from the first to the last of the points that have it, its value at its end."""
+    """Draw each level from the first to the last of the points that have it; the legend tells their values."""
     chart = made.chart
     if chart.level is None:
         return
     x: list[Any] = []
     y: list[Any] = []
-    text: list[str] = []
+    told: list[str] = []
     leveled = sorted((point for point in drawn if to_decimal(point.level) is not None), key=lambda one: one.series)
     for (_, level), group in groupby(leveled, key=lambda point: (point.series, to_decimal(point.level))):
         places = sorted(x_axis.place(point.x) for point in group)
@@ -113,17 +113,15 @@ def _levels(made: Figure, x_axis: Axis, y_column: Column, drawn: Sequence[Point]
         # A gap ends each but the last.
         x += [*([None] if x else []), places[0], places[-1]]
         y += [*([None] if y else []), number_of(value), number_of(value)]
-        text += [*([""] if text else []), "", literal(show(value, y_column.unit, chart.measure))]
+        told.append(show(value, y_column.unit, chart.measure))
     if not x:
         return
     label = plain(column_of(chart, chart.level).label)
     trace: Trace = {
         "type": "scatter",
-        "mode": "lines+text",
+        "mode": "lines",
         "x": x,
         "y": y,
-        "text": text,
-        "textposition": "top left",
         "line": {"width": 3},
     }
     cells = [point.level for point in leveled]
@@ -131,7 +129,7 @@ def _levels(made: Figure, x_axis: Axis, y_column: Column, drawn: Sequence[Point]
     if "customdata" in trace:
         # A text a level, not a text a point.
         trace["customdata"] = [None if value is None else literal(exact(value, y_column.unit)) for value in y]
-    made.add(trace, "text", label)
+    made.add(trace, "text", f"{label}: {', '.join(told)}" if len(told) <= _TOLD_LEVELS else label)
 
 
 def lines(made: Figure, known: Known) -> dict[str, Any]:
@@ -181,7 +179,8 @@ def bubbles(made: Figure, known: Known) -> dict[str, Any]:
     x_axis = make_axis(chart, x_column, [point.x for point in drawn])
     areas = [to_decimal(point.size) or Decimal(0) for point in drawn]
     largest = max(areas, default=Decimal(0)) or Decimal(1)
-    named = _named(drawn)
+    sizeref = round(2 * float(largest) / (2 * _RADIUS) ** 2, 9)
+    named = _named(drawn, [float(area / largest) ** 0.5 * _RADIUS for area in areas])
     for is_marked, colour in ((False, "base"), (True, "accent")):
         mine = [place for place, point in enumerate(drawn) if point.marked is is_marked]
         if not mine:
@@ -199,7 +198,7 @@ def bubbles(made: Figure, known: Known) -> dict[str, Any]:
             "marker": {
                 "opacity": 0.65,
                 "sizemode": "area",
-                "sizeref": round(2 * float(largest) / (2 * _RADIUS) ** 2, 9),
+                "sizeref": sizeref,
                 "sizemin": 4,
                 "symbol": "circle",
                 "size": [number_of(format(areas[place], "f")) for place in mine],
@@ -219,36 +218,49 @@ def bubbles(made: Figure, known: Known) -> dict[str, Any]:
         trace["hovertemplate"] = hover.lines(*parts)
         mark = plain(column_of(chart, chart.mark).label) if is_marked and chart.mark else None
         made.add(trace, colour, mark, chosen)
+    made.meta["sizeref"] = sizeref
     if chart.size is not None:
         made.meta["size"] = plain(column_of(chart, chart.size).label)
-    _left_out(made, drawn)
+    made.leave_out(len(made.points) - len(drawn), NOT_KNOWN)
     layout_x = {**x_axis.layout, "rangemode": "tozero"}
     y_axis = _numbers(chart, y_column, drawn)
     if "range" in y_axis:
         y_axis["range"] = [0, 112]
     line = threshold(made, y_column, y_axis, "y")
+    for shape in line.get("shapes", ()):
+        # Names stand on the plot.
+        shape["layer"] = "below"
     return made.finished(layout_x, y_axis, height=380, **line)
 
 
-def _named(drawn: Sequence[Point]) -> dict[int, str]:
-    """Choose the points whose name stands beside them, without names over names: the marked, then the dearest."""
+def _named(drawn: Sequence[Point], radii: Sequence[float]) -> dict[int, str]:
+    """Choose the points whose name stands beside them and over no other: the marked first, then the dearest.
+
+    `radii` are in pixels, of a plot as large as `_PLOT`.
+    """
+    width, height = _PLOT
     most_x = max((number_of(point.x) or 0 for point in drawn), default=0) or 1
     most_y = max(max((number_of(point.y) or 0 for point in drawn), default=0), 100)
-    width, height = _PLOT
-    order = sorted(range(len(drawn)), key=lambda place: (not drawn[place].marked, -(number_of(drawn[place].x) or 0)))
-    boxes: list[tuple[float, float, float, float]] = []
+    middles = [
+        ((number_of(point.x) or 0) / most_x * width, (number_of(point.y) or 0) / most_y * height) for point in drawn
+    ]
+    bubbles = [(x - radius, x + radius, y - radius, y + radius) for (x, y), radius in zip(middles, radii, strict=True)]
+    order = sorted(range(len(drawn)), key=lambda place: (not drawn[place].marked, -middles[place][0]))
+    names: list[tuple[float, float, float, float]] = []
     chosen: dict[int, str] = {}
     for place in order:
-        point = drawn[place]
-        x, y = (number_of(point.x) or 0) / most_x * width, (number_of(point.y) or 0) / most_y * height
-        long = min(len(point.label), 28) * _LETTER
-        # Beside the point, on the side where there is room; the names of all others keep away.
-        right = x < width / 2
-        box = (x, x + _RADIUS + long, y - 9, y + 9) if right else (x - _RADIUS - long, x, y - 9, y + 9)
-        free = all(box[1] < b[0] or b[1] < box[0] or box[3] < b[2] or b[3] < box[2] for b in boxes)
-        if point.label and free and len(chosen) < _MOST_NAMES:
-            chosen[place] = "middle right" if right else "middle left"
-            boxes.append(box)
+        (x, y), radius = middles[place], radii[place] + 4
+        long = min(len(drawn[place].label), LABEL_LENGTH) * _LETTER
+        for side, box in (
+            ("middle right", (x + radius, x + radius + long, y - 8, y + 8)),
+            ("middle left", (x - radius - long, x - radius, y - 8, y + 8)),
+        ):
+            others = [*names, *(bubble for other, bubble in enumerate(bubbles) if other != place)]
+            apart = all(box[1] < o[0] or o[1] < box[0] or box[3] < o[2] or o[3] < box[2] for o in others)
+            if drawn[place].label and apart and box[0] >= 0 and box[1] <= width and len(chosen) < _MOST_NAMES:
+                chosen[place] = side
+                names.append(box)
+                break
     return chosen
 
 
@@ -261,31 +273,29 @@ def spans(made: Figure, known: Known) -> dict[str, Any]:
     x_axis = make_axis(chart, x_column, [cell for point in shown for cell in (point.x, point.end)])
     rows = {id(point): place for place, point in enumerate(shown)}
     for name, sign, mine in by_series(chart, shown, lambda _: Decimal(1), known) if shown else []:
-        ends: list[Point | None] = []
+        drawn: list[Point | None] = []
         for point in mine:
-            ends += [*([None] if ends else []), point, point]
+            drawn += [*([None] if drawn else []), point, point]
         texts = {id(point): _span_words(chart, point, x_column) for point in mine}
         trace: Trace = {
             "type": "scatter",
             "mode": "lines+markers",
             "x": [
                 None if point is None else x_axis.place(point.x if place % 3 == 0 else point.end)
-                for place, point in enumerate(ends)
+                for place, point in enumerate(drawn)
             ],
-            "y": [None if point is None else rows[id(point)] for point in ends],
-            "hovertext": ["" if point is None else texts[id(point)] for point in ends],
+            "y": [None if point is None else rows[id(point)] for point in drawn],
+            "hovertext": ["" if point is None else texts[id(point)] for point in drawn],
             "hovertemplate": hover.lines("%{hovertext}"),
             "line": {"width": 6},
             "marker": {"size": 10, "symbol": _MARKS[sign.variant]},
         }
-        made.add(trace, sign.colour if chart.series else "base", name if chart.series else None, ends)
-    if len(made.points) > len(shown):
-        made.meta |= {
-            "left_out": len(made.points) - len(shown),
-            "why": NO_ROOM if len(whole) == len(made.points) else NOT_KNOWN,
-        }
-    y_axis = rows_axis(made, [name_of(point.y) for point in shown])
-    return made.finished(x_axis.layout, {**y_axis, "title": {"text": ""}}, height=rows_height(len(shown)))
+        made.add(trace, sign.colour if chart.series else "base", name if chart.series else None, drawn)
+    made.leave_out(len(made.points) - len(shown), NO_ROOM if len(whole) > len(shown) else NOT_KNOWN)
+    y_axis = rows_axis(made, [name_of(point.y) for point in shown], length=_SPAN_LENGTH, narrow=_NARROW_SPAN_LENGTH)
+    last = column_of(chart, chart.end or chart.x)
+    ends = f"{short(plain(x_column.label))} – {axis_title(last, chart)}"
+    return made.finished({**x_axis.layout, "title": {"text": ends}}, y_axis, height=rows_height(len(shown)))
 
 
 def _span_words(chart: Chart, point: Point, column: Column) -> str:

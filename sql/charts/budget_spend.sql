@@ -1,9 +1,9 @@
 /*---
 title = "Spent by {subject}, {window_name}"
 headline = [
-    "{subject}: {times_over} of {windows} went over the limit of {limit_usd:usd}",
-    "{subject}: {never} of {windows} went over the limit of {limit_usd:usd}",
-    "{subject}: {spent:usd} of {limit_usd:usd} are spent",
+    "{who}: {times_over} of {windows} went over the limit of {limit_usd:usd}",
+    "{who}: {never} of {windows} went over the limit of {limit_usd:usd}",
+    "{who}: {spent:usd} of {limit_usd:usd} are spent",
 ]
 page = "budget"
 kind = "bars"
@@ -50,6 +50,7 @@ select
     spent_usd as spent,
     case when spent_usd > limit_usd then 'over the limit' else 'within the limit' end as side,
     limit_usd,
+    case when subject = '(all agents)' then 'All agents' else subject end as who,
     case when windows_over > 0 then windows_over end as times_over,
     case when windows_over = 0 then 'none' end as never,
     case window_name

@@ -38,6 +38,18 @@ label = "Some costs unknown"
 [columns.finding_no]
 label = "Recommendation"
 ---*/
+with told as (
+    -- Of all runs, those without a time included, which are not drawn.
+    select
+        r.pipeline,
+        max(r.cost) as dearest,
+        count(f.finding_no) as outliers
+    from runs as r
+    left join findings as f
+        on f.detector = 'cost_outlier' and r.pipeline = f.pipeline and r.run_key = f.subject_key
+    group by r.pipeline
+)
+
 select
     r.pipeline,
     pl.cost_measure as measure,
@@ -50,15 +62,14 @@ select
     f.finding_no,
     case when pl.runs > 0 then prorate(pl.run_cost * p.min_ratio, 1, pl.runs) end as line_at,
     p.min_ratio,
-    case
-        when count(f.finding_no) over of_pipeline > 0 then count(f.finding_no) over of_pipeline
-    end as outliers,
+    nullif(t.outliers, 0) as outliers,
     counted(pl.runs, 'run') as runs,
     case
-        when pl.runs > 1 then prorate(1, pico(max(r.cost) over of_pipeline) * pl.runs, nullif(pico(pl.run_cost), 0))
+        when pl.runs > 1 then prorate(1, pico(t.dearest) * pl.runs, nullif(pico(pl.run_cost), 0))
     end as dearest_ratio
 from runs as r
 inner join pipelines as pl on r.pipeline = pl.pipeline
+inner join told as t on r.pipeline = t.pipeline
 cross join params.cost_outlier as p
 left join findings as f
     on f.detector = 'cost_outlier' and r.pipeline = f.pipeline and r.run_key = f.subject_key
@@ -66,5 +77,4 @@ where
     not r.from_feedback
     and r.started is not null
     and (r.run_rank > pl.runs - 250 or f.finding_no is not null)
-window of_pipeline as (partition by r.pipeline)
 order by r.pipeline, r.run_rank

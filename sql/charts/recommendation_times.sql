@@ -1,5 +1,5 @@
 /*---
-title = "When what each recommendation rests on happened"
+title = "First and last day of what each recommendation rests on"
 headline = [
     "{still} of {found} rest on something of the last 7 days",
     "None of {found} rests on anything of the last 7 days",
@@ -16,7 +16,7 @@ end = "last_day"
 y = "finding_no"
 series = "decision"
 link = "finding_no"
-note = "From the first to the last day of what it rests on; the twenty with the highest scores."
+note = "The twenty with the highest scores."
 
 [colours]
 "implement" = "good"
@@ -198,18 +198,21 @@ spans as (
 
 placed as (
     select
-        s.*,
+        f.finding_no,
         v.decision,
-        s.last_day > cast(w.now_time as date) - 7 as is_recent,
+        s.first_day,
+        s.last_day,
+        coalesce(s.rests_on, 'nothing that has a date') as rests_on,
+        coalesce(s.last_day > cast(w.now_time as date) - 7, false) as is_recent,
         row_number() over (
             order by v.total desc, position(f.effort in 'SML') asc, f.finding_no asc
         ) as place
-    from spans as s
-    inner join findings as f on s.finding_no = f.finding_no
-    inner join vfm as v on s.finding_no = v.finding_no
+    from findings as f
+    inner join vfm as v on f.finding_no = v.finding_no
+    left join spans as s on f.finding_no = s.finding_no
     cross join window_bounds as w
     cross join params.report as rp
-    where s.first_day is not null and s.last_day is not null and rp.pipeline in ('', f.pipeline)
+    where rp.pipeline in ('', f.pipeline)
 )
 
 select

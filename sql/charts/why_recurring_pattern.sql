@@ -8,6 +8,9 @@ x = "reviewed"
 y = "reviews"
 series = "tagged"
 
+[colours]
+"without it" = "grey"
+
 [columns.reviewed]
 label = "Date"
 unit = "date"

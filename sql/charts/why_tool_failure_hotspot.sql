@@ -9,6 +9,11 @@ y = "told"
 series = "told_by"
 note = "A review and an incident of one day tell of one failure, and are two here."
 
+[colours]
+"review" = "1"
+"incident: timeout" = "bad"
+"incident: tool-not-found" = "4"
+
 [columns.week]
 label = "Week from"
 unit = "date"

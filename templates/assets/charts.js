@@ -72,6 +72,7 @@
 
   /* Narrower than this, names beside an axis are cut, and names beside points are left to the hover. */
   const NARROW = 480;
+  const MOST_DATES = 4;
   const SVG = "http://www.w3.org/2000/svg";
 
   const root = document.documentElement;
@@ -128,7 +129,8 @@
 
   function sign(trace) {
     const drawing = document.createElementNS(SVG, "svg");
-    drawing.setAttribute("viewBox", "0 0 22 12");
+    drawing.setAttribute("viewBox", trace.type === "bar" ? "4 0 12 12" : "0 0 22 12");
+    if (trace.type === "bar") drawing.setAttribute("class", "box");
     drawing.setAttribute("aria-hidden", "true");
     const put = (tag, values) => {
       const part = document.createElementNS(SVG, tag);
@@ -227,16 +229,19 @@
   function fit(one) {
     const { box, figure: { data, layout } } = one;
     one.narrow = box.clientWidth < NARROW;
-    const { narrow } = layout.meta;
-    if (narrow) {
-      one.ticks ??= layout.yaxis.ticktext;
-      layout.yaxis.ticktext = one.narrow ? narrow : one.ticks;
+    const { xaxis, yaxis, meta } = layout;
+    one.wide ??= { names: yaxis.ticktext, days: xaxis.ticktext, places: xaxis.tickvals };
+    if (meta.narrow) yaxis.ticktext = one.narrow ? meta.narrow : one.wide.names;
+    if (xaxis.type === "date" && one.wide.days) {
+      const step = one.narrow ? Math.ceil(one.wide.days.length / MOST_DATES) : 1;
+      xaxis.ticktext = one.wide.days.filter((_, n) => n % step === 0);
+      xaxis.tickvals = one.wide.places.filter((_, n) => n % step === 0);
+    } else if (xaxis.type === "date") {
+      xaxis.nticks = one.narrow ? MOST_DATES - Boolean(meta.narrow) : 0;
     }
-    for (const trace of data) {
-      if (trace.mode === "markers+text" || trace.named) {
-        trace.named = true;
-        trace.mode = one.narrow ? "markers" : "markers+text";
-      }
+    for (const trace of data.filter(({ textposition }) => textposition)) {
+      trace.mode = one.narrow ? "markers" : "markers+text";
+      trace.marker.sizeref = meta.sizeref * (one.narrow ? 3 : 1);
     }
   }
 
