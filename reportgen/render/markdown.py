@@ -12,14 +12,16 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from reportgen import glossary
 from reportgen.model import Report
 from reportgen.names import ALL_PIPELINES
 from reportgen.render import BUILD_HASH
 from reportgen.render import markdown_rows as rows
 from reportgen.render.format import UNKNOWN, exact, show
+from reportgen.render.markdown_links import Links
 from reportgen.render.pages import environment, fill
 from reportgen.render.prose import escape_markdown, one_line, visible
-from reportgen.render.views import GroupView, group_views, headline
+from reportgen.render.views import group_views, headline, measure_totals
 
 TEMPLATE = "RECOMMENDATIONS.md.j2"
 #: Publishing looks for this in the first line before it replaces a file.
@@ -36,6 +38,8 @@ _WIDEST = 44
 _STARTS_BLOCK = re.compile(r"(?:[-+*]|\d{1,9}[.)]|#{1,6})$|[>|<=:]|```|~~~|---?|\*\*\*|___")
 _ITEM = re.compile(r"( *)(?:[-*] +|\d+\. +)?")
 _NOT_WRAPPED = ("|", "#", "<", "    ")
+#: Where a link leads, on a line of its own.
+_DEFINITION = re.compile(r"\[.+\]: #[\w-]+$")
 
 
 class Markdown(str):
@@ -53,11 +57,12 @@ def render_markdown(report: Report, *, template_dirs: Sequence[Path] = ()) -> st
     env = environment(template_dirs)
     env.autoescape = False
     env.finalize = as_markdown
-    env.globals.update(show=show, exact=exact, table=table, slug=heading_slug)
+    env.globals.update(show=show, exact=exact, table=table, when=rows.when, why_skipped=glossary.why_skipped)
     env.filters.update(prose=_prose, markdown=Markdown)
     groups = group_views(report)
     score_flag = next((value for name, value, _ in report.build.settings if name == "score_flag"), "60")
     incidents = rows.incident_rows(report)
+    links = Links(groups)
     values = {
         "report": report,
         "marker": Markdown(f"{MARKER} written by reportgen build, which replaces it; build {BUILD_HASH} -->"),
@@ -69,11 +74,14 @@ def render_markdown(report: Report, *, template_dirs: Sequence[Path] = ()) -> st
         "failed": [detector for detector in report.detectors if detector.status == "error"],
         "all_pipelines": ALL_PIPELINES,
         "score_flag": score_flag,
-        "anchor_of": _anchor,
+        "glossary": glossary.TABLES,
         "pipeline_rows": rows.pipeline_rows(report),
-        "ranked_rows": [
-            [Markdown(f"[{number}]"), *rows.ranked_row(view)] for number, view in enumerate(groups, start=1)
-        ],
+        "trend_lines": rows.trend_lines(measure_totals(report)),
+        "change_lines": rows.change_lines(report),
+        "ranked_rows": [[*rows.ranked_row(view), Markdown(links.link(view))] for view in groups],
+        "link_lines": [Markdown(line) for line in links.definitions()],
+        "heading_of": lambda one: Markdown(links.heading(one)),
+        "says_title": links.says_title,
         "evidence_rows": rows.evidence_rows,
         "other_rows": rows.other_rows,
         "detector_rows": rows.detector_rows(report),
@@ -81,6 +89,7 @@ def render_markdown(report: Report, *, template_dirs: Sequence[Path] = ()) -> st
         "incident_rows": incidents[: rows.INCIDENTS_SHOWN],
         "incidents_left": max(len(incidents) - rows.INCIDENTS_SHOWN, 0),
         "budget_rows": rows.budget_rows(report),
+        "fate_heads": "".join(f" | {word.capitalize()}:" for _, word in glossary.FATES),
         "input_rows": rows.input_rows(report),
         "rejected_rows": rows.rejected_rows(report, REJECTED_SHOWN),
         "notice_lines": rows.notice_lines(report),
@@ -118,20 +127,10 @@ def table(heads: str, body: Iterable[Sequence[object]]) -> Markdown:
     return Markdown("".join(f"| {' | '.join(cells)} |\n" for cells in padded))
 
 
-def heading_slug(text: str) -> str:
-    """Return the anchor that code hosts give to a heading: lower case, blanks to `-`, other signs dropped."""
-    return re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
-
-
 def _prose(text: str) -> Markdown:
     """Return an author's Markdown (a finding, an action) as one line of it, or as literal text where it is more."""
     line = " ".join(visible(text).split())
     return Markdown(line if one_line(line) else escape_markdown(text))
-
-
-def _anchor(view: GroupView) -> str:
-    """Return the heading that a row of the ranked table leads to: the finding's id, or the group's key."""
-    return view.group.group if len(view.members) > 1 else view.first.id
 
 
 # ── for a terminal ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -163,7 +162,7 @@ def fold_lines(text: str) -> str:
         bare = line.rstrip()
         fenced ^= bare.startswith("```")
         if bare or (out and out[-1]):
-            out += [bare] if fenced or bare.startswith(_NOT_WRAPPED) else _fold(bare)
+            out += [bare] if fenced or bare.startswith(_NOT_WRAPPED) or _DEFINITION.match(bare) else _fold(bare)
     return "\n".join(out).strip("\n") + "\n"
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from reportgen.model import Pipeline, Recommendation, Report
+from reportgen.glossary import EFFORTS, FATES, MEASURES, REMARKS, state_of
+from reportgen.model import Basis, Measure, Pipeline, Recommendation, Report
 from reportgen.render.format import exact, show
 from reportgen.render.prose import plain
-from reportgen.render.views import GroupView
+from reportgen.render.views import Change, GroupView, MeasureTotal, cost_change, score_change
 
 Row = list[object]
 
@@ -19,14 +20,13 @@ SNIPPET_LENGTH = 40
 
 
 def pipeline_rows(report: Report) -> list[Row]:
-    """Return a row per pipeline: size, cost with its measure and coverage, cost per run, mean score."""
+    """Return a row per pipeline: size, cost with its coverage, cost per run, mean score."""
     return [
         [
             p.pipeline,
             show(p.runs, None),
             show(p.events, None),
-            show(p.cost, "cost", p.cost_measure),
-            p.cost_measure if p.cost_basis in {"measured", "unknown"} else f"{p.cost_measure}, {p.cost_basis}",
+            _marked(p.cost, p.cost_measure, p.cost_basis),
             NONE if p.cost_coverage is None else show(p.cost_coverage, "share"),
             NONE if p.mean_run_cost is None else show(p.mean_run_cost, "cost", p.cost_measure),
             NONE if p.mean_score is None else show(p.mean_score, "score"),
@@ -35,20 +35,73 @@ def pipeline_rows(report: Report) -> list[Row]:
     ]
 
 
+def trend_lines(totals: Sequence[MeasureTotal]) -> list[str]:
+    """Return a line for each measure: what the earlier half of the period cost, and what the later."""
+    lines = []
+    for total in totals:
+        cost, each = total.cost, total.run_cost
+        name = "Cost" if total.measure == "usd" else f"Cost in {MEASURES[total.measure]}"
+        if cost.verdict == "unknown":
+            lines.append(f"{name}: {_marked(total.total, total.measure, total.basis)}; its change is unknown")
+            continue
+        halves = " to ".join(show(one, "cost", total.measure) for one in (cost.before, cost.after))
+        per_run = " to ".join(show(one, "cost", total.measure) for one in (each.before, each.after))
+        told = _marked(total.total, total.measure, total.basis)
+        lines.append(f"{name}: {told}; {halves} ({_moved(cost)}); per run {per_run} ({_moved(each)})")
+    return lines
+
+
+def change_lines(report: Report) -> list[str]:
+    """Return a line for each pipeline whose cost per run or mean score is known for both halves of the period."""
+    lines = []
+    for p in report.pipelines:
+        cost, score = cost_change(p), score_change(p)
+        parts = []
+        if cost.verdict != "unknown":
+            halves = " to ".join(show(one, "cost", p.cost_measure) for one in (cost.before, cost.after))
+            parts.append(f"cost per run {halves} ({_moved(cost)})")
+        if score.verdict != "unknown":
+            parts.append(f"mean score {show(score.before, 'score')} to {show(score.after, 'score')}")
+        if parts:
+            lines.append(f"{p.pipeline}: {', '.join(parts)}")
+    return lines
+
+
+def _moved(change: Change) -> str:
+    if change.verdict == "steady":
+        return "steady"
+    if change.share is None:
+        return "from nothing"
+    return f"{'' if change.share.startswith('-') else '+'}{show(change.share, 'share')}"
+
+
+def _marked(value: str | None, measure: Measure, basis: Basis) -> str:
+    mark = "≈ " if value is not None and basis in {"estimated", "priced"} else ""
+    return mark + show(value, "cost", measure)
+
+
+def when(value: str | None, unit: str = "time") -> str:
+    """Return a moment without its `UTC`, which the file says once."""
+    return show(value, unit).removesuffix(" UTC")
+
+
 def ranked_row(view: GroupView) -> Row:
-    """Return what a group says in the ranked table, after its rank."""
-    best = view.first
-    mark = "≈ " if view.saving is not None and view.saving_basis in {"estimated", "priced"} else ""
-    saving = mark + show(view.saving, "cost", best.cost_measure)
+    """Return what a recommendation says in the ranked table, before its title."""
+    saving = _marked(view.saving, view.first.cost_measure, view.saving_basis)
     if view.saving_share is not None:
         saving += f" ({show(view.saving_share, 'share')})"
-    return [view.group.total, view.group.decision, view.group.effort, saving, view.group.title]
+    return [view.group.total, view.group.decision, EFFORTS[view.group.effort], saving]
 
 
 def evidence_rows(one: Recommendation) -> list[Row]:
     """Return the evidence with every digit; quotients, which have no last digit, as they read best."""
     return [
-        [e.label, (show if e.unit in {"share", "times", "cost", "usd"} else exact)(e.value, e.unit, one.cost_measure)]
+        [
+            e.label,
+            (show if e.unit in {"share", "times", "cost", "usd"} else exact)(
+                e.value, e.unit, one.cost_measure
+            ).removesuffix(" UTC"),
+        ]
         for e in one.evidence
     ]
 
@@ -113,7 +166,7 @@ def incident_rows(report: Report) -> list[Row]:
     """Return the incidents that recovery did not end: escalated or blocked."""
     return [
         [
-            show(i.last, "time"),
+            when(i.last),
             i.pipeline,
             i.agent,
             NONE if i.run_id is None else i.run_id,
@@ -136,7 +189,7 @@ def budget_rows(report: Report) -> list[Row]:
             show(w.limit_usd, "usd"),
             show(w.spent_usd, "usd"),
             show(w.share, "share"),
-            w.state,
+            state_of(w),
             f"{w.windows_over} of {w.windows}",
         ]
         for w in report.budget
@@ -148,10 +201,8 @@ def input_rows(report: Report) -> list[Row]:
     return [
         [
             f.file,
-            *(
-                show(count, None)
-                for count in (f.lines, f.used, f.superseded, f.duplicates, f.not_cost, f.rejected, f.blank)
-            ),
+            show(f.lines, None),
+            *(show(getattr(f, name), None) for name, _ in FATES),
         ]
         for f in report.inputs
     ]
@@ -171,7 +222,7 @@ def notice_lines(report: Report) -> list[str]:
             place += f":{notice.line}"
         count = show(notice.count, None)
         told = notice.count == 1 or re.search(rf"(?<![\d,.]){re.escape(count)}(?![\d,.]\d)", notice.message)
-        word = "Warning" if notice.severity == "warning" else "Note"
+        word = REMARKS[notice.severity].capitalize()
         lines.append(f"{word}: {notice.message}{f' ({place})' if place else ''}{'' if told else f' [{count}]'}")
     return lines
 

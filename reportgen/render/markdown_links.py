@@ -1,0 +1,81 @@
+"""Headings of RECOMMENDATIONS.md that can be read and linked to, and the links to them.
+
+A code host makes a heading's anchor of its text. So a heading is the title and the end of the id, which never changes:
+`Bottleneck agent: agent-writer in doc-pipeline (f84283147c)`. Hosts differ in what they make of odd signs; where they
+would not agree, the heading is the id itself, and the title stands under it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from reportgen.model import Recommendation
+from reportgen.render.prose import escape_markdown, plain
+from reportgen.render.views import GroupView
+
+_LONGEST = 120
+#: What every host makes the same anchor of: small letters, digits, `-` and `_`, no two `-` side by side.
+_AGREED = re.compile(r"[a-z0-9_]+(?:-[a-z0-9_]+)*")
+
+
+def heading_slug(text: str) -> str:
+    """Return the anchor that code hosts give to a heading: lower case, blanks to `-`, other signs dropped."""
+    return re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
+
+
+class Links:
+    """The headings of all recommendations, and the references that lead to them; all text is Markdown, escaped."""
+
+    def __init__(self, groups: Sequence[GroupView]) -> None:
+        self._groups = groups
+        titles = Counter(plain(view.group.title).casefold() for view in groups)
+        #: Titles that can be the name of their own reference: plain, and no other like it.
+        self._own_name = {
+            view.group.group
+            for view in groups
+            if titles[plain(view.group.title).casefold()] == 1
+            and escape_markdown(view.group.title) == view.group.title
+            and len(view.group.title) <= _LONGEST
+        }
+
+    def heading(self, one: Recommendation | GroupView) -> str:
+        """Return the heading of a finding, or of a group of several."""
+        return escape_markdown(self._text(one))
+
+    def says_title(self, one: Recommendation | GroupView) -> bool:
+        """Say whether the heading holds the title, so that it need not stand under it."""
+        return self._text(one) != _key(one)
+
+    def link(self, view: GroupView) -> str:
+        """Return the title as a link to its heading."""
+        title = escape_markdown(view.group.title)
+        return f"[{title}]" if view.group.group in self._own_name else f"[{title}][{_goal_key(view)}]"
+
+    def definitions(self) -> list[str]:
+        """Return a line for each link, sorted by its goal's key: a new recommendation is a new line, and moves none."""
+        lines = {}
+        for view in self._groups:
+            name = view.group.title if view.group.group in self._own_name else _goal_key(view)
+            goal = view if len(view.members) > 1 else view.first
+            lines[_goal_key(view)] = f"[{name}]: #{heading_slug(self._text(goal))}"
+        return [lines[key] for key in sorted(lines)]
+
+    def _text(self, one: Recommendation | GroupView) -> str:
+        key = _key(one)
+        if isinstance(one, GroupView):
+            # Without the number of its findings, which changes.
+            title, end = f"{one.group.issue} in {one.group.pipeline}", "-".join(key.split("-")[-2:])
+        else:
+            title, end = one.title, key.rsplit("-", 1)[-1]
+        text = plain(f"{title} ({end})")
+        return text if len(text) <= _LONGEST and _AGREED.fullmatch(heading_slug(text)) else key
+
+
+def _key(one: Recommendation | GroupView) -> str:
+    return one.group.group if isinstance(one, GroupView) else one.id
+
+
+def _goal_key(view: GroupView) -> str:
+    return view.group.group if len(view.members) > 1 else view.first.id
