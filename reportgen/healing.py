@@ -133,7 +133,14 @@ def heal(
 
 
 def main(argv: Sequence[str], prog: str = "reportgen heal") -> int:
-    """Run the command line: print the decision, return 0, 1 or 2 as it says, 64 bad usage, 74 not logged, 130."""
+    """Run the command line: print the decision, return 0, 1 or 2 as it says, 64 bad usage, 74 not logged, 130.
+
+    `exec` and a command: run that, healed, and return its exit code.
+    """
+    if argv and argv[0] == "exec":
+        from reportgen import healing_exec_cli
+
+        return healing_exec_cli.run(argv[1:], f"{prog} exec")
     from reportgen.healing_cli import run  # it imports this room
 
     return run(argv, prog)

@@ -45,25 +45,30 @@ a shell loop
       --context "$(tail -n 20 step.err)" || exit $?
     attempt=$((attempt + 1))
   done
+or the same in one line, see `{prog} exec --help`
+  {prog} exec --agent writer --run-id "$run_id" -- ./run-step.sh
 """
 
 
-class _UsageError(Exception):
+class UsageError(Exception):
     """What is wrong with the arguments, and what to do about it."""
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
+    """An argument parser that raises UsageError."""
+
     def error(self, message: str) -> NoReturn:
+        """Raise instead of ending."""
         # argparse would end with 2, which means "escalate" here.
-        raise _UsageError(f"{message}.")
+        raise UsageError(f"{message}.")
 
 
 def run(argv: Sequence[str], prog: str) -> int:
     """Parse, decide, print, wait; return the exit code."""
     try:
-        given = _parse(argv, prog)
-    except _UsageError as error:
-        _say(f"{prog}: {error} See `{prog} --help`.")
+        given = parse(_parser(prog), argv)
+    except UsageError as error:
+        say(f"{prog}: {error} See `{prog} --help`.")
         return USAGE
     if given is None:
         return 0
@@ -79,27 +84,27 @@ def run(argv: Sequence[str], prog: str) -> int:
             wait=False,
         )
     except ReportgenError as error:
-        _say(f"{prog}: {error}")
+        say(f"{prog}: {error}")
         return error.exit_code
     except KeyboardInterrupt:
-        _say(f"{prog}: interrupted")
+        say(f"{prog}: interrupted")
         return INTERRUPTED
     try:
         _report(decision, prog)
         if decision.delay_seconds and not given.no_wait:
             time.sleep(decision.delay_seconds)
     except KeyboardInterrupt:
-        _say(f"{prog}: interrupted; the attempt is logged in {given.log}")
+        say(f"{prog}: interrupted; the attempt is logged in {given.log}")
         return INTERRUPTED
     return decision.exit_code
 
 
-def _parser(prog: str) -> _Parser:
+def _parser(prog: str) -> Parser:
     table = "\n".join(
         f"  {name:<18}{rule.attempts:>5}  {rule.action:<22} {0 if rule.attempts else 1}"
         for name, rule in POLICY.items()
     )
-    parser = _Parser(
+    parser = Parser(
         prog=prog,
         description=_DESCRIPTION,
         epilog=_EPILOG.format(table=table, prog=prog),
@@ -133,24 +138,28 @@ def _attempt(text: str) -> int:
     return int(text)
 
 
-def _parse(argv: Sequence[str], prog: str) -> argparse.Namespace | None:
-    """Return the arguments, or None where help was asked for and shown."""
-    parser = _parser(prog)
-    takes_value = {option: action.nargs != 0 for action in parser._actions for option in action.option_strings}
+def takes_value(parser: Parser) -> dict[str, bool]:
+    """Return every flag, and whether it has a value."""
+    return {option: action.nargs != 0 for action in parser._actions for option in action.option_strings}
+
+
+def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace | None:
+    """Return the arguments, or None where help was asked for and shown. Raises UsageError."""
+    takes = takes_value(parser)
     joined: list[str] = []
     rest = iter(argv)
     for word in rest:
         flag = word.partition("=")[0]
-        if flag not in takes_value:
-            raise _UsageError(_unknown(word, list(takes_value)))
+        if flag not in takes:
+            raise UsageError(_unknown(word, list(takes)))
         if word in ("-h", "--help"):
             parser.print_help()
             return None
-        if takes_value[flag] and "=" not in word:
+        if takes[flag] and "=" not in word:
             # An error text may start with a dash, so the value is taken whatever it looks like.
             value = next(rest, None)
-            if value is None or value.partition("=")[0] in takes_value:
-                raise _UsageError(f"{flag} needs a value (one that is like a flag is given as {flag}=VALUE).")
+            if value is None or value.partition("=")[0] in takes:
+                raise UsageError(f"{flag} needs a value (one that is like a flag is given as {flag}=VALUE).")
             word = f"{word}={value}"
         joined.append(word)
     return parser.parse_args(joined)
@@ -169,18 +178,18 @@ def _unknown(word: str, flags: list[str]) -> str:
 def _report(decision: HealDecision, prog: str) -> None:
     """Print the decision and its reason. The exit code holds even where nobody listens."""
     alert = "ALERT: " if decision.action in ("alert-operator", "escalate") else ""
-    _say(f"{prog}: {alert}{decision.action} for {decision.agent}: {decision.reason}")
+    say(f"{prog}: {alert}{decision.action} for {decision.agent}: {decision.reason}")
     if decision.action == "alert-operator" and decision.context:
-        _say(f"  {decision.context}")
+        say(f"  {decision.context}")
     try:
         print(decision.to_json(), flush=True)
     except OSError as error:
-        _say(f"{prog}: the decision can't be printed ({error.strerror}); it is logged, and the exit code holds")
+        say(f"{prog}: the decision can't be printed ({error.strerror}); it is logged, and the exit code holds")
         # Python would flush again at its end, fail again, and end with a code of its own.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
     """Write to stderr what a terminal may show: no escapes, no direction marks, one line a message."""
     if sys.stderr is None:  # closed by the caller; print would take stdout instead
         return

@@ -23,11 +23,11 @@ LEVELS = [
     {"chartfiles", "wording", "quality", "detectortest"},
     {"detectors", "macros"},
     {"warehouse", "detectorfile", "testfile", "testcells", "testresults"},
-    {"sqlfile", "sqlerror", "sqltext", "sqltree", "healing", "healing_cli"},
+    {"sqlfile", "sqlerror", "sqltext", "sqltree", "healing", "healing_cli", "healing_exec", "healing_exec_cli"},
     {"settings", "healing_journal", "hook"},
     {"settings_file", "settings_values", "settings_table", "tomlfile", "healing_policy"},
     {"names", "identity", "glossary"},
-    {"redact", "model", "errors", "resources", "linelog"},
+    {"redact", "model", "errors", "resources", "linelog", "childprocess"},
 ]
 
 #: Parts of a room that lower rooms may use: they know nothing but the model.
@@ -45,7 +45,8 @@ OWNERS = {
     "markdown_it": {"inputs.feedback", "render.prose", "testfile"},
 }
 #: Rooms that must start at once: the standard library only, and nothing of ours but each other and these.
-LIGHT = {"healing", "healing_cli", "healing_journal", "healing_policy", "hook", "linelog", "names", "redact"}
+LIGHT = {"healing", "healing_cli", "healing_exec", "healing_exec_cli", "healing_journal", "healing_policy"}
+LIGHT |= {"childprocess", "hook", "linelog", "names", "redact"}
 
 
 def rooms() -> dict[str, Path]:
