@@ -41,6 +41,12 @@ Start here:
   reportgen init              writes a reportgen.toml in which every setting is explained
 
 \b
+To get data in:
+  reportgen hook              records the tool calls of Claude Code as cost events
+  reportgen feedback add      adds a review to FEEDBACK.md
+  reportgen heal exec         runs a step, and again where that is allowed
+
+\b
 To write detectors of your own, in SQL:
   reportgen detectors         lists them; `reportgen detectors show ID` explains one
   reportgen new detector ID   writes one that works, with its test
