@@ -12,6 +12,8 @@ from itertools import groupby
 from report_factory_charts import sample_charts
 from report_factory_findings import sample_detectors, sample_recommendations
 from report_factory_inputs import sample_budget, sample_healing, sample_inputs, sample_notices, sample_rejected
+from report_factory_runs import sample_runs, sample_trends
+from report_factory_sql import sample_sql
 
 from reportgen.model import (
     Agent,
@@ -255,12 +257,13 @@ def sample_report() -> Report:
         healing=sample_healing(),
         budget=sample_budget(),
         charts=sample_charts(),
+        sql=sample_sql([chart.file for chart in sample_charts()]),
         inputs=sample_inputs(),
         rejected=sample_rejected(),
         rejected_total=7,
         notices=sample_notices(),
         tables=[
-            Table(file="runs.csv", title="Every run", rows=490),
+            Table(file="runs.csv", title="Every run", rows=490, sql_file="sql/tables/runs.sql"),
             Table(file="agents.csv", title="Every agent in every pipeline", rows=13),
             Table(file="healing.csv", title="Every healing attempt", rows=26),
             Table(file="rejected.csv", title="Every rejected line", rows=7),
@@ -269,6 +272,8 @@ def sample_report() -> Report:
             Retired(id="cost_outlier-0a1b2c3d4e", title="Run run-000031 of doc-pipeline cost 4.2 times the usual"),
             Retired(id="revision_loops-99aabbccdd", title="agent-planner of doc-pipeline goes round in loops"),
         ],
+        trends=sample_trends(),
+        runs=sample_runs(recommendations),
     )
 
 

@@ -14,7 +14,7 @@ PAGE = '<html><body><div class="lone big" id="main"><h1>x</h1><a href="#">y</a><
     [
         "h1 { color: red; }",
         "H1{color:red}",
-        ".lone > h1, .absent h2 { color: red; }",
+        ".lone > h1, .big a { color: red; }",
         "#main a:hover::before { content: '}{'; }",
         ":root { --ink: #123; }",
         ':root[data-theme="dark"] { --ink: #fff; }',
@@ -41,6 +41,10 @@ def test_what_can_not_match_is_left_out(rule: str) -> None:
 def test_groups_keep_what_is_needed_of_them() -> None:
     style = "@media (min-width: 50rem) {\n  .lone { margin: 0; }\n  .absent { margin: 0; }\n}\n@media print { nav { display: none; } }\n"
     assert needed(style, PAGE) == "@media (min-width: 50rem){\n.lone{margin: 0;}\n}\n"
+
+
+def test_of_several_selectors_those_are_kept_that_can_match() -> None:
+    assert needed(".absent h1, .lone > h1, nav { color: red; }", PAGE) == ".lone > h1{color: red;}\n"
 
 
 def test_rules_stay_in_their_order() -> None:

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 _NOTES = re.compile(r"/\*.*?\*/", re.DOTALL)
 _STRING = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'", re.DOTALL)
 _LINES = re.compile(r"\s*\n\s*")
+#: Between selectors, not inside of `:is(a, b)`.
+_COMMA = re.compile(r",(?![^(]*\))")
 _GROUP = re.compile(r"@(media|supports)\b")
 #: What of a selector can be missing from a page: classes, ids, elements. States and attributes count as there.
 _NAME = re.compile(r"(?<![\w-])([.#]?)([a-zA-Z][\w-]*)")
@@ -30,8 +32,10 @@ def _kept(style: str, there: set[tuple[str, str]]) -> str:
         elif _GROUP.match(head):
             inner = _kept(body, there)
             out += [f"{head}{{\n{inner}}}"] if inner else []
-        elif head.startswith("@") or any(_can_match(one, there) for one in _ASIDE.sub("", head).split(",")):
+        elif head.startswith("@"):
             out.append(f"{head}{{{body}}}")
+        elif selectors := [one.strip() for one in _COMMA.split(head) if _can_match(_ASIDE.sub("", one), there)]:
+            out.append(f"{', '.join(selectors)}{{{body}}}")
     return "".join(f"{one}\n" for one in out)
 
 
