@@ -10,12 +10,12 @@ from reportgen.model import Report
 #: Fields that reportgen itself makes or checks: ids, slugs, words of a fixed list, numbers, times, file names.
 _OURS = frozenset(
     {
-        "as_of", "baseline", "charts", "code", "cost", "cost_basis", "cost_measure", "cost_per_run", "csv", "days",
-        "decision", "detector", "earlier_run_cost", "effort", "file", "finding", "first", "first_seen",
+        "anchor", "as_of", "baseline", "charts", "code", "cost", "cost_basis", "cost_measure", "cost_per_run", "csv", "days",
+        "decision", "detector", "earlier_cost", "earlier_run_cost", "effort", "ended", "file", "finding", "first", "first_seen",
         "group", "id", "ids", "key", "kind", "label", "last", "last_seen", "limit_usd", "line_at", "mark",
-        "mean_run_cost", "measure", "name", "now", "observed", "origin", "outcome", "page", "rank", "reads",
-        "recent_run_cost", "recommendations", "reportgen", "run_source", "saving", "saving_basis", "series",
-        "severity", "since", "slug", "spent_usd", "sql_file", "state", "status", "subject_kind", "threshold",
+        "mean_run_cost", "measure", "middle", "name", "now", "observed", "origin", "outcome", "page", "rank", "reads",
+        "recent_cost", "recent_run_cost", "recommendations", "reportgen", "run_source", "saving", "saving_basis", "series",
+        "severity", "since", "slug", "spent_usd", "sql_file", "started", "state", "status", "subject_kind", "threshold",
         "timestamp", "unit", "until", "value", "versions", "warn_percent", "window", "window_start", "x",
         "y",
     }
@@ -51,6 +51,7 @@ def poison(report: Report, hostile: str, long: str) -> Report:
         replace(
             chart,
             title=text(chart.title),
+            about=text(chart.about) if chart.about else "",
             line_label=text(chart.line_label or "line"),
             note=text(chart.note),
             columns=[replace(column, label=text(column.label)) for column in chart.columns],

@@ -24,11 +24,14 @@ from markdown_reading import (
     table_with,
     tables,
 )
-from report_factory import sample_report
+from project import built, event, write_project
+from report_factory import group_up, sample_report
 
+from reportgen.glossary import EFFORTS, HINTS, PARTS
 from reportgen.model import Notice, RejectedLine
 from reportgen.render import BUILD_HASH
 from reportgen.render.markdown import WIDTH, render_markdown
+from reportgen.render.prose import escape_markdown
 
 # ── the file ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -55,7 +58,7 @@ def test_lines_are_short_where_they_can_be(name: str) -> None:
     fenced = False
     for line in made(name).split("\n"):
         fenced ^= line.startswith("```")
-        if not fenced and not line.startswith(("|", "#", "<!--")):
+        if not fenced and not line.startswith(("|", "#", "<!--", "[")):
             # Longer only where a single word is.
             assert len(line) <= WIDTH or len(line.split()) <= 2, line
 
@@ -96,59 +99,78 @@ def test_the_sections_come_in_the_order_in_which_they_are_read() -> None:
 
 def test_it_says_what_was_analysed() -> None:
     text = section(made("sample"), "What was analysed")
-    assert "2026-09-17 06:02 UTC to 2026-10-31 22:41 UTC, 44.7 days" in text
+    # That times are UTC is said once.
+    assert "2026-09-17 06:02 to 2026-10-31 22:41, 44.7 days; all times are UTC" in text
+    assert made("sample").count("UTC") == 1
     assert "budget/cost-events.jsonl: 51,604 lines, 51,570 records, 5 rejected" in text
     assert tables(text)[0] == [
-        ["Pipeline", "Runs", "Events", "Cost", "Measure", "Known for", "Cost per run", "Score"],
-        ["doc-pipeline", "214", "31,240", "$412.87", "usd", "98%", "$1.93", "71.4"],
-        ["review-pipeline", "180", "18,120", "48.2 M tokens", "tokens, estimated", "71%", "267,839 tokens", "82.3"],
-        ["intake", "96", "2,210", "2,210 events", "events", "0%", "23 events", "–"],
+        ["Pipeline", "Runs", "Events", "Cost", "Cost known for", "Cost per run", "Mean score"],
+        ["doc-pipeline", "214", "31,240", "$412.87", "98%", "$1.93", "71.4"],
+        ["review-pipeline", "180", "18,120", "≈ 48.2 M tokens", "71%", "267,839 tokens", "82.3"],
+        ["intake", "96", "2,210", "2,210 events", "0%", "23 events", "–"],
     ]
-    assert "doc-pipeline: cost per run $1.75 to $2.11, score 73.6 to 68.9" in text
+    told = rendered(text)
+    # (2.114802 - 1.751221) / 1.751221 is 20.8%; of the whole cost, (219.939408 - 192.63431) / 192.63431 is 14.2%.
+    assert "doc-pipeline: cost per run $1.75 to $2.11 (+21%), mean score 73.6 to 68.9" in told
+    assert "Cost: $412.87; $192.63 to $219.94 (+14%); per run $1.75 to $2.11 (+21%)" in told
+    assert "Cost in tokens: ≈ 48.2 M tokens; 26.5 M tokens to 21.7 M tokens (-18%)" in told
+    assert "Cost in events: 2,210 events; its change is unknown" in told
 
 
 def test_the_ranked_table_leads_to_a_heading_of_each() -> None:
     report, text = sample_report(), made("sample")
-    rows = table_with(text, "Rank")
+    rows = table_with(text, "Score")
     assert [row[-1] for row in rows] == [group.title for group in report.groups]
-    assert rows[0][:5] == ["1", "64", "implement", "M", "$153.64 (37%)"]
+    assert rows[0][:4] == ["64", "implement", "medium", "$153.64 (37%)"]
     # Three runs could save 16.27, 7.17 and 4.05 together.
-    assert rows[3][:5] == ["4", "38", "defer", "S", "$27.49 (6.7%)"]
-    assert rows[2][4] == "≈ 18.7 M tokens (39%)"
-    assert rows[5][4] == "unknown"
+    assert rows[3][:4] == ["38", "defer", "small", "$27.49 (6.7%)"]
+    assert rows[2][3] == "≈ 18.7 M tokens (39%)"
+    assert rows[5][3] == "unknown"
     anchors = [host_anchor(title) for _, title in headings(text)]
     assert len(set(anchors)) == len(anchors)
     links = [
         str(part.attrs["href"]) for token in parsed(text) for part in token.children or [] if part.type == "link_open"
     ]
-    assert len(links) == len(rows)
     for link, group in zip(links, report.groups, strict=True):
-        assert link.removeprefix("#") in anchors
-        expected = group.ids[0] if len(group.ids) == 1 else group.group
-        assert link == f"#{host_anchor(expected)}"
+        heading = next(title for _, title in headings(text) if f"#{host_anchor(title)}" == link)
+        # The heading says what it is about, and ends with what never changes.
+        if len(group.ids) == 1:
+            assert heading == f"{group.title} ({group.ids[0].rsplit('-', 1)[1]})"
+        else:
+            assert heading == f"{group.issue} in {group.pipeline} ({'-'.join(group.group.split('-')[-2:])})"
+
+
+def test_the_place_in_the_list_is_written_nowhere_so_that_it_can_not_change() -> None:
+    report = sample_report()
+    one = next(r for r in report.recommendations if r.subject == "archivist")
+    best = replace(one, rank=0, vfm=replace(one.vfm, total=99, burden_reduction=25), decision="implement")
+    first = replace(report.groups[5], rank=0, total=99, decision="implement")
+    moved = [best if r.id == best.id else r for r in report.recommendations]
+    groups = [first, *(g for g in report.groups if g.group != first.group)]
+    before = made("sample").split("\n")
+    after = render_markdown(replace(report, recommendations=moved, groups=groups)).split("\n")
+    # Nothing is left but that it stands elsewhere: its own lines, the headline, its score and part of the score.
+    gone = set(before) - set(after)
+    assert len(gone) <= 5, gone
 
 
 def test_each_recommendation_is_told_whole() -> None:
     report, text = sample_report(), made("sample")
     for one in report.recommendations:
-        part = re.search(rf"^#{{3,4}} {one.id}\n(.*?)(?=^#|\Z)", text, re.DOTALL | re.MULTILINE)
+        title = re.escape(f"{one.title} ({one.id.rsplit('-', 1)[1]})")
+        part = re.search(rf"^#{{3,4}} {title}\n(.*?)(?=^#|\Z)", text, re.DOTALL | re.MULTILINE)
         assert part, one.id
         told = rendered(part.group(1))
-        assert one.title in told
+        assert f"Id: {one.id}" in told
         assert re.sub(r"[*`]", "", one.finding) in told
         assert f"Action: {one.action}" in told
-        assert f"Score: {one.vfm.total} of 100, hint {one.decision}, rank {one.rank} of 10" in told
-        assert f"Effort: {one.effort}" in told
-        for label, points, key in [
-            ("Frequency", one.vfm.frequency, "frequency"),
-            ("Failure reduction", one.vfm.failure_reduction, "failure_reduction"),
-            ("Burden reduction", one.vfm.burden_reduction, "burden_reduction"),
-            ("Cost savings", one.vfm.cost_savings, "cost_savings"),
-        ]:
-            assert f"{label} {points} of 25: {one.vfm_evidence[key]}" in told
+        assert f"Score: {one.vfm.total} of 100, {one.decision} ({HINTS[one.decision]})" in told
+        assert f"Effort: {EFFORTS[one.effort]}" in told
+        for key, label, _ in PARTS:
+            assert f"{label} {getattr(one.vfm, key)} of 25: {one.vfm_evidence[key]}" in told
         assert [row[0] for row in tables(part.group(1))[0][1:]] == [evidence.label for evidence in one.evidence]
-    first = text.index(f"### {report.recommendations[0].id}")
-    assert "Saving: $153.64, 37% of the pipeline's cost; measured" in text[first:]
+    first = text.index(f"### {report.recommendations[0].title}")
+    assert "Saving: $153.64, 37% of the pipeline's cost, measured" in text[first:]
     assert ["What could be saved", "$153.64"] in tables(text[first:])[0]
     assert "Labels: new" in text
     assert "Saving: unknown" in text
@@ -158,20 +180,51 @@ def test_of_a_long_group_ten_are_told_in_full_and_no_other_is_hidden() -> None:
     report = run_outliers(14)
     text = render_markdown(report)
     full = [title for tag, title in headings(text) if tag == "h4"]
-    assert full == [f"cost-outlier-run-{n:03d}-abcdef{n:04d}" for n in range(1, 11)]
-    rest = table_with(section(text, "Recommendations"), "Subject")
+    assert full == [f"Run {n} (abcdef{n:04d})" for n in range(1, 11)]
+    rest = table_with(section(text, "Recommendations"), "About")
     assert [row[0] for row in rest] == ["run-011", "run-012", "run-013", "run-014"]
     assert rest[0] == ["run-011", "38", "5+16+10+7", "defer", "$18.20", "$16.27", "cost-outlier-run-011-abcdef0011"]
-    assert table_with(text, "Rank")[0][-1] == report.groups[0].title
+    assert table_with(text, "Score")[0][-1] == report.groups[0].title
     assert "the other 4" in text
     assert "the other" not in render_markdown(run_outliers(10))
 
 
 def test_a_group_that_grows_keeps_the_anchors_of_its_members() -> None:
     for count in (1, 2, 14):
-        assert ("cost-outlier-run-001-abcdef0001") in [
-            title for _, title in headings(render_markdown(run_outliers(count)))
-        ]
+        assert "Run 1 (abcdef0001)" in [title for _, title in headings(render_markdown(run_outliers(count)))]
+    # So does the group itself.
+    two, many = (headings(render_markdown(run_outliers(count))) for count in (2, 14))
+    assert [one for one in two if one[0] == "h3"] == [one for one in many if one[0] == "h3"]
+
+
+@pytest.mark.parametrize(
+    ("title", "heading"),
+    [
+        ("Cost outlier: run_7 in a.b", "Cost outlier: run_7 in a.b (0123456789)"),
+        # What hosts don't agree on, what can't be read, and what is too long is told by its id, the title under it.
+        ("Cost outlier: x - y", "cost-outlier-x-0123456789"),
+        ("Cost outlier: 文書", "cost-outlier-x-0123456789"),
+        ("Cost outlier: -x", "cost-outlier-x-0123456789"),
+        ("Cost outlier: " + "x" * 120, "cost-outlier-x-0123456789"),
+    ],
+)
+def test_a_heading_is_one_that_every_host_makes_the_same_anchor_of(title: str, heading: str) -> None:
+    report = run_outliers(1)
+    found = replace(report.recommendations[0], title=title, id="cost-outlier-x-0123456789")
+    text = render_markdown(replace(report, recommendations=[found], groups=group_up([found])))
+    assert ("h3", heading) in headings(text)
+    assert (f" **{escape_markdown(title)}** " in " ".join(text.split())) is (heading == found.id)
+    (link,) = [part for token in parsed(text) for part in token.children or [] if part.type == "link_open"]
+    assert link.attrs["href"] == f"#{host_anchor(heading)}"
+    assert table_with(text, "Score")[0][-1] == title
+
+
+def test_two_recommendations_of_one_title_have_a_link_each() -> None:
+    report = run_outliers(2)
+    twins = [replace(r, title="Cost outlier: R", group=r.id) for r in report.recommendations]
+    text = render_markdown(replace(report, recommendations=twins, groups=group_up(twins)))
+    links = [part for token in parsed(text) for part in token.children or [] if part.type == "link_open"]
+    assert [part.attrs["href"] for part in links] == ["#cost-outlier-r-abcdef0001", "#cost-outlier-r-abcdef0002"]
 
 
 def test_detectors_agents_patterns_healing_and_budget_are_told() -> None:
@@ -186,7 +239,7 @@ def test_detectors_agents_patterns_healing_and_budget_are_told() -> None:
         "clear",
     ]
     told = rendered(text)
-    assert "score_drop: Agents whose scores fall. Skipped: not_enough_data: 7 scores, 20 needed." in told
+    assert "score_drop: Agents whose scores fall. Skipped: not enough data: 7 scores, 20 needed." in told
     assert "min_scores = 20 scores (default 10)" in told
     assert "cost_outlier: Runs that cost three times the usual. In force: min_ratio = 3 times the mean run." in told
     agents = [row for rows in tables(text) if rows[0][0] == "Agent" for row in rows[1:]]
@@ -194,9 +247,11 @@ def test_detectors_agents_patterns_healing_and_budget_are_told() -> None:
     assert ["agent-writer", "17,120", "209", "$240.12", "$1.15", "54.3", "55%", "-8.4", "below 60"] in agents
     assert ["agent-planner", "6,210", "214", "$81.44", "$0.38", "88.1", "0%", "+2.1", ""] in agents
     assert ["triage", "2,180", "96", "unknown", "unknown", "–", "–", "–", ""] in agents
-    assert "loop-excess: 21 rows" in section(text, "Recurring patterns")
-    assert "Under 3 rows: tone (2)." in section(text, "Recurring patterns")
-    assert "26 attempts in 21 incidents: 2 escalated, 2 blocked, 17 presumed recovered." in section(text, "Healing")
+    assert "loop-excess: 21 reviews" in section(text, "Recurring patterns")
+    assert "Under 3 reviews: tone (2)." in section(text, "Recurring patterns")
+    healing = rendered(section(text, "Healing"))
+    assert "26 attempts in 21 incidents: 2 escalated, 2 blocked, 17 presumed recovered." in healing
+    assert "At most five retries are allowed; the call that asks for one more is an attempt that is escalated." in healing
     assert {row[5] for row in table_with(text, "Last")} == {"escalated", "blocked"}
     budget = tables(section(text, "Budget"))[0]
     assert budget[2] == ["agent-writer", "monthly", "2026-10-01", "$120.00", "$168.20", "140%", "over", "0 of 1"]
@@ -301,7 +356,7 @@ def test_a_filter_and_a_period_are_stated() -> None:
     build = replace(report.build, pipeline_filter="doc-pipeline", since="2026-10-01T00:00:00Z", redacted=False)
     told = rendered(render_markdown(replace(report, build=build)))
     assert "Only the pipeline doc-pipeline is shown (--pipeline)." in told.replace("`", "")
-    assert "Looked at only: from 2026-10-01 00:00 UTC" in told
+    assert "Looked at only: from 2026-10-01 00:00" in told
     assert "not redacted (--no-redact)" in told
     other = rendered(made("sample"))
     assert "is shown" not in other
@@ -321,5 +376,27 @@ def test_a_small_change_is_a_small_diff() -> None:
     before = made("sample").split("\n")
     after = render_markdown(replace(report, agents=agents, pipelines=pipelines)).split("\n")
     changed = [line for line in difflib.ndiff(before, after) if line.startswith(("+ ", "- "))]
-    # The pipeline's row and the agent's row, before and after.
-    assert len(changed) == 4
+    # The pipeline's row, the agent's row and the sum of the costs, before and after.
+    assert len(changed) == 6
+
+
+def test_one_event_more_changes_only_what_it_is_about(tmp_path: Path) -> None:
+    """A whole project is built, one event added in the middle of a run, and built again."""
+    events = [
+        event(f"2026-11-{day:02d}T0{hour}:00:00Z", agent, pipeline=name, run_id=f"{name}-{day}", cost_usd=cost)
+        for day in range(1, 11)
+        for name, cost in (("docs", 0.25), ("tests", 0.5))
+        for hour, agent in ((1, "writer"), (2, "writer"), (3, "writer"), (4, "writer"), (5, "editor"))
+    ]
+    events[17]["cost_usd"] = 9
+    built(write_project(tmp_path, events))
+    before = (tmp_path / "RECOMMENDATIONS.md").read_text("utf-8").split("\n")
+    more = event("2026-11-05T02:30:00Z", "editor", pipeline="docs", run_id="docs-5", cost_usd=0.25)
+    built(write_project(tmp_path, [*events, more]))
+    after = (tmp_path / "RECOMMENDATIONS.md").read_text("utf-8").split("\n")
+    changed = [line for line in difflib.ndiff(before, after) if line.startswith(("+ ", "- "))]
+    assert len([line for line in after if line]) > 120
+    # The build hash, the counts of what was read, the pipeline's own rows, and what it changes of its two findings.
+    assert len(changed) < 50
+    assert len([line for line in changed if line.startswith(("+ #", "- #", "+ - Action", "- - Action"))]) == 0
+    assert not any("tests" in line for line in changed)

@@ -48,7 +48,7 @@ def test_hostile_text_makes_no_markup() -> None:
 def test_hostile_names_stay_one_cell_with_their_text() -> None:
     report, text = hostile_report(), made("hostile")
     assert [row[0] for row in table_with(text, "Pipeline")] == [plain(p.pipeline) for p in report.pipelines]
-    assert [row[-1] for row in table_with(text, "Rank")] == [plain(group.title) for group in report.groups]
+    assert [row[-1] for row in table_with(text, "Score")] == [plain(group.title) for group in report.groups]
     agents = [row[0] for rows in tables(text) if rows[0][0] == "Agent" for row in rows[1:]]
     assert agents == [plain(a.agent) for p in report.pipelines for a in report.agents if a.pipeline == p.pipeline]
     for row, rejected in zip(table_with(text, "Line"), report.rejected, strict=True):

@@ -49,7 +49,10 @@ def test_costs_of_one_measure_are_added_exactly_and_the_unknown_is_counted() -> 
     money, tokens, events = views.measure_totals(replace(report, pipelines=[*report.pipelines, *more]))
     assert (money.measure, money.total, money.unknown, money.basis) == ("usd", "412.873104000001", 1, "priced")
     assert (tokens.measure, tokens.total) == ("tokens", "48210944")
-    assert (events.measure, events.total, events.changes) == ("events", "2210", [])
+    assert (events.measure, events.total, events.cost.verdict) == ("events", "2210", "unknown")
+    # 219.939408 - 192.63431 of 192.63431, and 2.114802 against 1.751221 a run.
+    assert (money.cost.difference, money.cost.verdict) == ("27.305098", "worse")
+    assert (money.run_cost.before, money.run_cost.after) == ("1.751221", "2.114802")
     (unknown,) = views.measure_totals(replace(report, pipelines=[replace(first, cost=None)]))
     assert (unknown.total, unknown.basis) == (None, "unknown")
 
@@ -78,11 +81,48 @@ def test_the_headline_says_what_to_do() -> None:
 
     assert said(groups) == "Two things are worth doing now"
     assert said(groups[:1]) == "One thing is worth doing now"
-    assert said(groups[2:]) == "Nothing urgent; four things to plan for"
-    assert said(groups[-1:]) == "Nothing here is worth the effort yet"
+    assert said(groups[2:]) == "Nothing is urgent; four things are worth doing later"
+    assert said(groups[-1:]) == "Nothing here is worth the effort now"
     assert said([]) == "Nothing found, but a detector failed"
     assert said([], slice(0, 4)) == "Nothing stands out"
     assert views.headline(empty_report(), []) == "There is nothing to look at yet"
+
+
+def test_what_comes_first_stands_under_the_hint_that_it_has() -> None:
+    groups = views.group_views(sample_report())
+    assert [g.group.decision for g in groups] == ["implement", "implement", *["defer"] * 4, *["reject"] * 2]
+
+    def first(some: list[views.GroupView]) -> list[tuple[str, list[int]]]:
+        return [(hint, [view.group.rank for view in part]) for hint, part in views.first_things(some)]
+
+    assert first(groups) == [("implement", [1, 2]), ("defer", [3])]
+    assert first(groups[2:]) == [("defer", [3, 4, 5])]
+    # What is not worth the effort is no third thing to do first, and is named where there is nothing else.
+    assert first([groups[0], groups[-1]]) == [("implement", [1])]
+    assert first(groups[-1:]) == [("reject", [8])]
+    assert first([]) == []
+
+
+def test_a_finding_has_the_place_of_its_recommendation() -> None:
+    groups = views.group_views(sample_report())
+    places = views.places(groups)
+    outliers = next(view for view in groups if view.group.detector == "cost_outlier")
+    assert [(places[r.id].number, places[r.id].within) for r in outliers.members] == [(4, 1), (4, 2), (4, 3)]
+    assert {place.of for place in places.values()} == {8}
+
+
+def test_the_costliest_agents_come_first_and_the_others_are_summed_up() -> None:
+    report = sample_report()
+    agents = views.agents_by_cost(report)
+    assert [a.agent for a in agents[:2]] == ["agent-writer", "agent-planner"]
+    # Money before tokens, and what is not known last.
+    assert [a.pipeline for a in agents[6:11]] == ["review-pipeline"] * 5
+    assert [a.agent for a in agents[11:]] == ["triage", "archivist"]
+    usd, tokens, events = views.sums(report, agents[4:])
+    # 5 and 4.914904 of doc-pipeline; all of review-pipeline; the two of intake have no known cost.
+    assert (usd.total, usd.unknown, usd.basis) == ("9.914904", 0, "measured")
+    assert (tokens.total, tokens.basis) == ("48210944", "estimated")
+    assert (events.total, events.unknown) == (None, 2)
 
 
 def test_lines_of_all_files_are_added_up() -> None:
