@@ -6,12 +6,28 @@ import tempfile
 from pathlib import Path
 from typing import Literal
 
+from hypothesis import strategies as st
+
 from reportgen.inputs.feedback import FeedbackRead, read_feedback
 from reportgen.inputs.sources import Source
 from reportgen.model import InputFile
 from reportgen.names import Names
 
 HEAD = "| Date | Pipeline | Agent | Score | Issue | Resolution | Pattern |\n|---|---|---|---|---|---|---|\n"
+
+
+#: Texts in which everything may be taken for markup.
+NASTY = st.text(
+    st.one_of(
+        st.sampled_from("|\\`*_~[]<>&#{}()!-:./\"' \n\r\t\x0b\x85\u2028\u00a0\x00\ufeff"),
+        st.sampled_from(list("abZ19éß日\u202e\x1b\ud83d")),
+    ),
+    max_size=40,
+)
+MARKUP = r"""`a|b` \| \\| \ | <br> <!-- --> <b> &amp; &#124; {{X}} {{{ ![a](b) [x]:y [x][y] **b** __init__ a_b ~~s~~ ~ *
+http://x.y/z_1* <http://x.y> - `` ``` $x$ :---: --- |---| N/A 45/100 a@b.cd # > 1. + _"""
+PIECES = st.lists(st.sampled_from([*MARKUP.split(), " ", "\n", "\u200b"]), max_size=8).map("".join)
+TEXT = st.one_of(NASTY, PIECES)
 
 
 class Read:

@@ -1,32 +1,27 @@
-"""feedbackrow.py and feedbackadd.py: a review that is added is read back as it was given, and nothing else changes."""
+"""feedbackadd.py: a review that is added is read back as it was given, and nothing else changes."""
 
 from __future__ import annotations
 
 import codecs
 import fcntl
 import gzip
-import json
 import resource
 import subprocess
 import sys
 import threading
-from datetime import UTC, date, datetime
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
-from feedback_help import HEAD, Read
-from hypothesis import example, given, settings
+from feedback_help import HEAD, TEXT, Read
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 
-from reportgen.__main__ import main
 from reportgen.errors import ReportgenError
 from reportgen.feedbackadd import Added, add_row, feedback_file
-from reportgen.feedbackrow import NewRow, escape, new_row
-from reportgen.inputs.feedback import cell_text
-from reportgen.inputs.feedback_cells import split_row
+from reportgen.feedbackrow import NewRow, new_row
 from reportgen.names import squeeze
 from reportgen.settings import load_settings
 
@@ -71,167 +66,7 @@ def added(file: Path, before: str | bytes, **given: Any) -> tuple[Added, bytes]:
     return said, after[len(kept) :]
 
 
-# --- what is given --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("given", "value", "text"),
-    [
-        ("45", "45", "45/100"),
-        ("0", "0", "0/100"),
-        ("100", "100", "100/100"),
-        (" 66.5 ", "66.5", "66.5/100"),
-        (".5", "0.5", ".5/100"),
-        ("45/100", "45", "45/100"),
-        ("9/10", "90", "9/10"),
-        ("4.5 / 5", "90", "4.5 / 5"),
-        ("90%", "90", "90%"),
-        ("-0", "0", "-0/100"),
-    ],
-)
-def test_scores_that_are_understood(given: str, value: str, text: str) -> None:
-    made = row(score=given)
-    assert (made.score, made.score_text) == (Decimal(value), text)
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ("101", "--score: '101' is not within 0 to 100"),
-        ("-1", "not within 0 to 100"),
-        ("11/10", "not within 0 to 100"),
-        ("101%", "not within 0 to 100"),
-        ("5/0", "not within 0 to 100"),
-        ("", "'' is not a score"),
-        ("good", "'good' is not a score"),
-        ("45 points", "is not a score"),
-        ("1e2", "is not a score"),
-        ("NaN", "is not a score"),
-        ("5/5, tests pass", "is not a score"),
-        ("1" * 50, "not within 0 to 100"),
-    ],
-)
-def test_scores_that_are_none(given: str, says: str) -> None:
-    with pytest.raises(ReportgenError, match="9/10 and 90% are understood") as caught:
-        row(score=given)
-    assert says in str(caught.value)
-    assert caught.value.exit_code == 2
-
-
-@pytest.mark.parametrize("given", ["2026-11-04", "2026-11-03", "2000-01-01", " 2026-02-28 "])
-def test_days_that_are_understood(given: str) -> None:
-    assert row(day=given).date == date.fromisoformat(given.strip())
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ("2026-13-01", "not a day of the calendar"),
-        ("2026-02-29", "not a day of the calendar"),
-        ("20261101", "not a day of the calendar"),
-        ("2026-W44-1", "not a day of the calendar"),
-        ("3.11.2026", "not a day of the calendar"),
-        ("yesterday", "not a day of the calendar"),
-        ("", "not a day of the calendar"),
-        ("1999-12-31", "outside the years 2000 to 2100"),
-        ("2026-11-05", "still to come"),
-    ],
-)
-def test_days_that_are_none(given: str, says: str) -> None:
-    with pytest.raises(ReportgenError, match=says) as caught:
-        row(day=given)
-    assert caught.value.where == "--date"
-
-
-@pytest.mark.parametrize("name", ["", " ", "-", "—", "n/a", "Unknown", "default", "** **"])
-@pytest.mark.parametrize("flag", ["agent", "pipeline"])
-def test_a_name_must_name_somebody(flag: str, name: str) -> None:
-    with pytest.raises(ReportgenError, match=f"names no {flag}"):
-        row(**{flag: name})
-
-
-def test_a_chat_role_is_no_agent() -> None:
-    with pytest.raises(ReportgenError, match="names no agent"):
-        row(agent="assistant")
-    assert row(pipeline="assistant").pipeline == "assistant"
-
-
-def test_a_text_that_fits_no_cell_is_refused_and_the_longest_that_fits_is_read(file: Path) -> None:
-    with pytest.raises(ReportgenError, match=r"--issue: 4,002 characters are too long"):
-        row(issue="*" * 2001)
-    add_row(file, row(issue="*" * 2000))
-    assert Read(file.read_bytes()).rows[0].issue == "*" * 2000
-
-
-@pytest.mark.parametrize("pattern", ["_", "timeout, _", "__"])
-def test_what_would_not_be_read_as_a_tag_is_refused(pattern: str) -> None:
-    with pytest.raises(ReportgenError, match="--pattern: "):
-        row(patterns=[pattern])
-
-
-def test_tags_are_folded_once_each() -> None:
-    assert row(patterns=["Loop_Excess, timeout", "`timeout`", "none", "my tag"]).tags == (
-        "loop-excess",
-        "timeout",
-        "my",
-        "tag",
-    )
-    assert row(patterns=["cost spike"]).tags == ("cost-spike",)
-    assert row(patterns=[]).tags == ()
-
-
-# --- how it is written ----------------------------------------------------------------------------------------------
-
-NASTY = st.text(
-    st.one_of(
-        st.sampled_from("|\\`*_~[]<>&#{}()!-:./\"' \n\r\t\x0b\x85\u2028\u00a0\x00\ufeff"),
-        st.sampled_from(list("abZ19éß日\u202e\x1b\ud83d")),
-    ),
-    max_size=40,
-)
-MARKUP = r"""`a|b` \| \\| \ | <br> <!-- --> <b> &amp; &#124; {{X}} {{{ ![a](b) [x]:y [x][y] **b** __init__ a_b ~~s~~ ~ *
-http://x.y/z_1* <http://x.y> - `` ``` $x$ :---: --- |---| N/A 45/100 a@b.cd # > 1. + _"""
-PIECES = st.lists(st.sampled_from([*MARKUP.split(), " ", "\n", "\u200b"]), max_size=8).map("".join)
-TEXT = st.one_of(NASTY, PIECES)
-STOCK = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-
-
-def shown_by_markdown(cell: str) -> str:
-    """What markdown-it-py itself shows of a cell in a table, line breaks as blanks."""
-    tokens = STOCK.parse(f"| a |\n|---|\n| {cell} |\n")
-    inline = [token for token in tokens if token.type == "inline"][-1]
-    parts = []
-    for token in inline.children or ():
-        if token.type == "html_inline":
-            assert token.content == "<br>"
-        parts.append(token.content if token.type in ("text", "text_special", "code_inline") else " ")
-        assert token.type in ("text", "text_special", "html_inline"), token
-    return squeeze("".join(parts))
-
-
-@settings(max_examples=300, deadline=None)
-@given(TEXT)
-@example("a\\|b")
-@example("\\\\|")
-@example("ends with \\")
-@example("a\\\nb")
-@example("`a | b` and **c**")
-def test_a_cell_shows_exactly_its_text(text: str) -> None:
-    cell = escape(text)
-    (read,) = split_row(f"| {cell} |") or [""]
-    assert cell_text(read) == squeeze(text)
-    if squeeze(text):
-        assert shown_by_markdown(cell) == squeeze(text)
-
-
-@pytest.mark.parametrize("text", ["agent_writer", "2 * 3 < 7 & so", "C:\\temp", "see a.md (line 3)", "#12, 50% {x}"])
-def test_ordinary_text_is_written_as_it_is(text: str) -> None:
-    assert escape(text) == text
-
-
-def test_a_line_break_stays_one_for_people() -> None:
-    assert escape(" first \r\n\n second\tpart ") == "first<br>second part"
-
+# --- read back -----------------------------------------------------------------------------------------------------
 
 BEFORE = [b"", b"# Notes", HEAD.encode() + ROW.encode(), b"\n\n" + HEAD.encode(), (HEAD + ROW + "\ntext").encode()]
 BEFORE += [b"Agent|Score|Pattern|Date|Pipeline|Issue|Resolution\n-|-|-|-|-|-|-\nx|1|y|2026-01-01|p|i|r\n\n\n"]
@@ -522,82 +357,3 @@ def test_which_file(tmp_path: Path) -> None:
     (tmp_path / "FEEDBACK.md").rename(tmp_path / "FEEDBACK.md.gz")
     with pytest.raises(ReportgenError, match="is compressed"):
         chosen()
-
-
-# --- the command line -----------------------------------------------------------------------------------------------
-
-
-def test_the_command_adds_a_row_of_today_and_says_what_recurs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "FEEDBACK.md").write_text(HEAD + ROW.replace("timeout", "loop-excess") * 2)
-    before = datetime.now(UTC).date()
-    assert main([*ADD[4:], "--issue", "a|b", "--pattern", "loop-excess", "--pattern", "loop-exces"]) == 0
-    days = {before, datetime.now(UTC).date()}
-    output, errors = capsys.readouterr()
-    lines = output.splitlines()
-    assert lines[0] == "Added: FEEDBACK.md:5"
-    assert lines[1] in {f"| {day} | docs | writer | 45/100 | a\\|b | | loop-excess, loop-exces |" for day in days}
-    assert lines[2:] == ["loop-excess: 3 rows in docs"]
-    assert errors == "note: loop-exces is a tag of your own; did you mean loop-excess?\n"
-
-
-def test_the_command_speaks_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    args = [*ADD[4:], "--date", "2026-11-01", "--pattern", "timeout", "--json", str(tmp_path)]
-    for _ in range(3):
-        assert main(args) == 0
-    said = [json.loads(part + "}") for part in capsys.readouterr().out.split("\n}\n") if part]
-    assert [one["line"] for one in said] == [5, 6, 7]
-    assert [one["new_file"] for one in said] == [True, False, False]
-    assert said[2] == {
-        "file": str(tmp_path / "FEEDBACK.md"),
-        "line": 7,
-        "row": {
-            "date": "2026-11-01",
-            "pipeline": "docs",
-            "agent": "writer",
-            "score": "45",
-            "issue": "",
-            "resolution": "",
-            "tags": ["timeout"],
-        },
-        "new_file": False,
-        "new_table": False,
-        "recurring": [{"tag": "timeout", "pipeline": "docs", "rows": 3}],
-    }
-
-
-@pytest.mark.parametrize(
-    ("args", "says"),
-    [
-        (("--score", "101"), "--score: '101' is not within 0 to 100"),
-        (("--date", "soon"), "--date: 'soon' is not a day"),
-        (("--agent", "unknown"), "names no agent"),
-        (("--colour", "red"), "No such option"),
-    ],
-)
-def test_what_is_wrong_is_2_and_writes_nothing(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    args: tuple[str, str],
-    says: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main([*ADD[4:], *args]) == 2
-    output, errors = capsys.readouterr()
-    assert (output, says in errors) == ("", True)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_share_for_a_score_is_remarked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*ADD[4:-1], "0.67", str(tmp_path)]) == 0
-    assert "write a share as 67%" in capsys.readouterr().err
-
-
-def test_the_help_names_tags_and_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["feedback", "add", "--help"]) == 0
-    page = capsys.readouterr().out
-    for word in ("quality-low", "hallucination", "--file", "--json", "74", "reportgen feedback add"):
-        assert word in page
