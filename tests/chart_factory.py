@@ -11,13 +11,19 @@ HOSTILE = [LINK, "<b>bold</b>", "a &lt;b&gt; c", "$x^2$", "%{y} %{customdata[0]}
 
 
 def make(
-    kind: Literal["bars", "rows", "points", "lines"],
+    kind: Literal["bars", "rows", "points", "lines", "bubbles", "spans"],
     columns: list[tuple[str, str, str | None]],
     rows: list[list[Cell]],
     *,
     series: str | None = None,
     mark: str | None = None,
     label: str | None = None,
+    size: str | None = None,
+    end: str | None = None,
+    level: str | None = None,
+    link: str | None = None,
+    link_to: Literal["agents", "pipelines", "recommendations"] | None = None,
+    colours: dict[str, str] | None = None,
     measure: Measure | None = "usd",
     line_at: str | None = None,
     line_label: str | None = None,
@@ -35,6 +41,12 @@ def make(
         series=series,
         mark=mark,
         label=label,
+        size=size,
+        end=end,
+        level=level,
+        link=link,
+        link_to=link_to,
+        colours=colours or {},
         measure=measure,
         line_at=line_at,
         line_label=line_label,
@@ -84,6 +96,42 @@ def scores(rows: list[list[Cell]], **more: Any) -> Chart:
     return make("lines", columns, rows, series="p", **more)
 
 
+REVIEWS: list[tuple[str, str, str | None]] = [
+    ("reviewed", "Reviewed", "date"),
+    ("score", "Score", "score"),
+    ("mean", "Mean of ten", "score"),
+]
+AGENT_COSTS: list[tuple[str, str, str | None]] = [
+    ("cost", "Cost", "cost"),
+    ("score", "Mean score", "score"),
+    ("agent", "Agent", None),
+    ("runs", "Runs", "runs"),
+    ("low", "Low score", None),
+]
+TIMES: list[tuple[str, str, str | None]] = [
+    ("first", "From", "date"),
+    ("recommendation", "Recommendation", None),
+    ("last", "To", "date"),
+    ("decision", "Decision hint", None),
+    ("id", "Id", None),
+]
+DECISIONS = {"implement": "good", "defer": "warn", "reject": "grey"}
+
+
+def reviews(rows: list[list[Cell]], **more: Any) -> Chart:
+    return make("points", REVIEWS, rows, level="mean", **more)
+
+
+def bubbles(rows: list[list[Cell]], **more: Any) -> Chart:
+    roles: dict[str, Any] = {"size": "runs", "mark": "low", "label": "agent", "link": "agent", "link_to": "agents"}
+    return make("bubbles", AGENT_COSTS, rows, **roles, **more)
+
+
+def spans(rows: list[list[Cell]], **more: Any) -> Chart:
+    roles: dict[str, Any] = {"end": "last", "series": "decision", "link": "id", "link_to": "recommendations"}
+    return make("spans", TIMES, rows, **roles, colours=DECISIONS, **more)
+
+
 def samples() -> list[Chart]:
     days = [f"2026-11-{day:02d}" for day in range(1, 15)]
     by_error: list[tuple[str, str, str | None]] = [("error", "Error", None), ("n", "Incidents", None), ("o", "O", None)]
@@ -103,6 +151,14 @@ def samples() -> list[Chart]:
         make(
             "lines", [("name", "Name", "text"), ("share", "Share", "share")], [["a", 0.5], ["b", None], ["a", "0.25"]]
         ),
+        reviews(
+            [[day, "44.5", "44.5" if day > "2026-11-04" else "61"] for day in days], line_at="60", line_label="low"
+        ),
+        reviews([]),
+        bubbles([["12.5", "88", "writer", 30, False], ["3", "41.5", "tester", 2, True], ["9", None, "new", 1, False]]),
+        bubbles([]),
+        spans([["2026-11-01", "One", "2026-11-09", "defer", "a"], ["2026-11-03", "Two", "2026-11-03", "reject", "b"]]),
+        spans([]),
     ]
 
 
@@ -113,4 +169,6 @@ def hostile_charts() -> list[Chart]:
         agents([[9, name, True] for name in HOSTILE], line_at="2", line_label=LINK),
         make("points", columns, [[name, 3, name] for name in HOSTILE], series="s", label="s"),
         make("lines", columns, [[name, 3, name] for name in HOSTILE], series="s"),
+        bubbles([[number, "50", name, 3, True] for number, name in enumerate(HOSTILE)], line_at="2", line_label=LINK),
+        spans([["2026-11-01", name, "2026-11-02", name, name] for name in HOSTILE]),
     ]

@@ -10,7 +10,7 @@ from report_factory_findings import sample_recommendations
 from reportgen.model import Cell, Chart, Column, Measure
 
 _DAYS = [str(date(2026, 9, 17) + timedelta(days=n)) for n in range(45)]
-_Kind = Literal["bars", "rows", "points", "lines"]
+_Kind = Literal["bars", "rows", "points", "lines", "bubbles", "spans"]
 
 
 def wave(day: int, scale: int, seed: int = 7) -> int:
@@ -33,6 +33,13 @@ def chart(
     line_at: str | None = None,
     line_label: str | None = None,
     note: str = "",
+    about: str = "",
+    size: str | None = None,
+    end: str | None = None,
+    level: str | None = None,
+    link: str | None = None,
+    link_to: Literal["agents", "pipelines", "recommendations"] | None = None,
+    colours: dict[str, str] | None = None,
 ) -> Chart:
     """Make a chart whose first column is x and second is y."""
     return Chart(
@@ -40,6 +47,7 @@ def chart(
         page=page,
         key=key,
         title=title,
+        about=about,
         kind=kind,
         columns=[Column(name=n, label=text, unit=unit) for n, text, unit in columns],
         x=columns[0][0],
@@ -47,6 +55,12 @@ def chart(
         series=series,
         mark=mark,
         label=label,
+        size=size,
+        end=end,
+        level=level,
+        link=link,
+        link_to=link_to,
+        colours=colours or {},
         measure=measure,
         line_at=line_at,
         line_label=line_label,
@@ -69,11 +83,23 @@ def _overview() -> list[Chart]:
               [day, ("cost", "Tokens", "cost"), pipe],
               [[d, str(wave(n, 800000, 5) - n * 4000), "review-pipeline"] for n, d in enumerate(_DAYS)],
               series="pipeline", measure="tokens", note="Tokens of this pipeline are estimates of its producer."),
-        chart("agents_cost_score", "overview", "", "agent-writer costs most and scores lowest", "points",
+        chart("agents_cost_score", "agents", "", "agent-writer costs most and scores lowest", "bubbles",
               [("cost", "Cost", "cost"), ("mean_score", "Mean score", "score"), ("agent", "Agent", "text"), ("flagged", "Flagged", None), ("runs", "Runs", "runs")],
-              [["240.118", 54.25, "agent-writer", True, 209], ["81.4402", 88.1, "agent-planner", False, 214], ["61.0001", 79.9, "agent-reviewer", False, 190], ["20.4", 91.0, "agent-publisher", False, 201], ["4.914904", 77.5, "agent-illustrator", False, 11]],
-              mark="flagged", label="agent", measure="usd"),
+              [["240.118", 54.25, "agent-writer", True, 209], ["81.4402", 88.1, "agent-planner", False, 214], ["61.0001", 79.9, "agent-reviewer", False, 190], ["20.4", 91.0, "agent-publisher", False, 201], ["4.914904", 77.5, "agent-illustrator", False, 11], ["1.5", None, "linter", False, 3]],
+              mark="flagged", label="agent", size="runs", link="agent", link_to="agents", measure="usd",
+              line_at="60", line_label="low score below", about="Cost and mean score of each agent"),
+        chart("recommendation_times", "recommendations", "", "All of them rest on something of October", "spans",
+              [("first", "From", "date"), ("recommendation", "Recommendation", "text"), ("recommendation_id", "Id", None), ("last", "To", "date"), ("decision", "Decision hint", None)],
+              [[_DAYS[n], found.title, found.id, _DAYS[44 - n], found.decision] for n, found in enumerate(sample_recommendations())],
+              series="decision", end="last", link="recommendation_id", link_to="recommendations",
+              colours={"implement": "good", "defer": "warn", "reject": "grey"}),
     ]  # fmt: skip
+
+
+def outlier(run: str) -> list[Cell]:
+    """Return title and id of the recommendation about a run; of one that has none, nothing."""
+    found = [one for one in sample_recommendations() if one.subject_kind == "run" and one.subject == run]
+    return [found[0].title, found[0].id] if found else [None, None]
 
 
 def _pipelines() -> list[Chart]:
@@ -90,17 +116,19 @@ def _pipelines() -> list[Chart]:
                 f"{wave(n, scale)}.{wave(n, 40, 3)}" if measure == "usd" else str(wave(n, scale)),
                 f"run-{n * 4:06d}",
                 False,
+                None,
+                None,
             ]
             for n, d in enumerate(_DAYS)
         ]
         if measure == "usd":
-            runs[16] = ["2026-10-03T09:14:07Z", "9.1", "2026-10-03T09:14:07Z", True]
-            runs[21] = ["2026-10-08T11:02:11Z", "5.98", "run-000087", True]
-            runs[30] = ["2026-10-17T10:02:11Z", "18.2", "run-000123", True]
+            runs[16] = ["2026-10-03T09:14:07Z", "9.1", "2026-10-03T09:14:07Z", True, *outlier("2026-10-03T09:14:07Z")]
+            runs[21] = ["2026-10-08T11:02:11Z", "5.98", "run-000087", True, *outlier("run-000087")]
+            runs[30] = ["2026-10-17T10:02:11Z", "18.2", "run-000123", True, *outlier("run-000123")]
         title = "3 of 214 runs cost three times the usual" if measure == "usd" else "No run costs three times the usual"
         out.append(chart("runs_over_time", "pipeline", slug, title, "points",
-                         [("start", "Start", "time"), ("cost", "Cost", "cost"), ("run", "Run", "text"), ("outlier", "Outlier", None)], runs,
-                         mark="outlier", label="run", measure=measure, line_at=line, line_label="3 times the mean"))  # fmt: skip
+                         [("start", "Start", "time"), ("cost", "Cost", "cost"), ("run", "Run", "text"), ("outlier", "Outlier", None), ("recommendation", "Recommendation", "text"), ("recommendation_id", "Id", None)], runs,
+                         mark="outlier", label="run", link="recommendation_id", link_to="recommendations", measure=measure, line_at=line, line_label="3 times the mean"))  # fmt: skip
     shares: dict[str, list[list[Cell]]] = {
         "doc-pipeline": [[0.5553, "agent-writer", True], [0.2014, "agent-planner", False], [0.1628, "agent-reviewer", False], [0.0782, "agent-publisher", False], [0.0022, "agent-illustrator", False]],
         "review-pipeline": [[0.547, "code-reader", True], [0.2263, "security-auditor", False], [0.149, "summariser", False], [0.0712, "agent-reviewer", False], [0.0066, "linter", False]],
@@ -109,7 +137,7 @@ def _pipelines() -> list[Chart]:
     for slug, rows in shares.items():
         out.append(chart("agent_shares", "pipeline", slug, "Who does the work", "rows",
                          [("share", "Share of events", "share"), ("agent", "Agent", "text"), ("flagged", "Reported", None)], rows,
-                         mark="flagged", line_at=str(round(1.5 / len(rows), 4)), line_label="1.5 times an even share"))  # fmt: skip
+                         mark="flagged", link="agent", link_to="agents", line_at=str(round(1.5 / len(rows), 4)), line_label="1.5 times an even share"))  # fmt: skip
     return out
 
 

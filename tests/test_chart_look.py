@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import re
 
 import pytest
-from chart_factory import samples
+from chart_dress import LOOK, THEMES
+from chart_factory import hostile_charts, samples
 
-from reportgen.render.charts import CONFIG, figure
-from reportgen.render.look import HUES, THEMES
+from reportgen.chartfiles import COLOURS
+from reportgen.render.charts import figure
+from reportgen.render.look import HUES, NAMED
 from reportgen.resources import resource_dir
 
 STYLE = (resource_dir("templates") / "assets" / "style.css").read_text(encoding="utf-8")
@@ -75,27 +78,42 @@ def test_series_are_told_apart_by_colour_blind_readers(theme: str, blindness: st
         assert math.dist(lab(one, matrix), lab(other, matrix)) > 12, (one, other)
 
 
-def test_both_themes_colour_every_trace_and_the_same_parts() -> None:
+def test_both_themes_have_the_colour_of_every_trace() -> None:
     assert THEMES["light"].keys() == THEMES["dark"].keys()
+    for chart in [*samples(), *hostile_charts()]:
+        made = figure(chart)
+        colours = made["layout"]["meta"]["colours"]
+        assert len(colours) == len(made["data"])
+        assert set(colours) <= THEMES["light"].keys()
+    # What a chart file may call a colour is one.
+    assert set(COLOURS) <= NAMED.keys()
+    assert set(NAMED.values()) <= THEMES["light"].keys()
+
+
+def test_a_figure_holds_nothing_of_the_look() -> None:
     for chart in samples():
         made = figure(chart)
-        themes = made["layout"]["meta"]["themes"]
-        assert themes["light"]["relayout"].keys() == themes["dark"]["relayout"].keys()
-        for theme in themes.values():
-            for colours in theme["restyle"].values():
-                assert len(colours) == len(made["data"])
-        # The figure itself is drawn in light colours.
-        assert made["layout"]["font"]["color"] == themes["light"]["relayout"]["font.color"]
-        for number, trace in enumerate(made["data"]):
-            assert trace["marker"]["color"] == themes["light"]["restyle"]["marker.color"][number]
+        text = json.dumps(made)
+        assert not re.search(r"#[0-9a-f]{6}", text)
+        assert "font" not in text
+        assert "color" not in text
+        # What each has of its own, without its points, is little.
+        axes = json.dumps(made["layout"], separators=(",", ":"))
+        assert len(axes) < 1500, len(axes)
+
+
+def test_good_and_bad_are_told_apart_by_everyone() -> None:
+    for theme, matrix in itertools.product(THEMES.values(), BLINDNESS.values()):
+        colours = [theme[NAMED[name]] for name in ("good", "warn", "bad", "grey")]
+        for one, other in itertools.combinations(colours, 2):
+            assert math.dist(lab(one, matrix), lab(other, matrix)) > 12, (one, other)
 
 
 def test_charts_are_calm() -> None:
-    assert CONFIG["displayModeBar"] is False
+    assert LOOK["config"]["displayModeBar"] is False
+    layout = LOOK["layout"]
+    assert layout["paper_bgcolor"] == layout["plot_bgcolor"] == "rgba(0,0,0,0)"
+    assert layout["showlegend"] is False
+    assert LOOK["axis"]["automargin"]
     for chart in samples():
-        layout = figure(chart)["layout"]
-        assert layout["paper_bgcolor"] == layout["plot_bgcolor"] == "rgba(0,0,0,0)"
-        assert layout["xaxis"]["automargin"]
-        assert layout["yaxis"]["automargin"]
-        assert layout["font"]["family"].startswith("system-ui")
-        assert "title" not in layout
+        assert "title" not in figure(chart)["layout"]

@@ -36,25 +36,30 @@ def test_the_overview_answers_first(report: Report, site: Site) -> None:
     one = page(site, "index.html")
     assert one.all("h1")[0].text == "Two things are worth doing now"
     text = re.sub(r"\s+", " ", one.all("main")[0].text)
-    # Totals by measure, the change of cost per run ((2.114802 - 1.751221) / 1.751221 is 20.8%), data in one line.
+    # Totals by measure with the change of the whole cost ((219.939408 - 192.63431) / 192.63431 is 14.2%), that of a
+    # pipeline's run ((2.114802 - 1.751221) / 1.751221 is 20.8%), data quality in one line.
     for words in (
         "$412.87",
+        "▲\xa014% up against the half before",
         "48.2 M tokens",
-        "2,210 events",
-        "▲\xa021%",
         "▼\xa018%",
-        "51,811 lines read",
-        "7 rejected",
+        "2,210 events trend unknown",
+        "▲\xa021%",
+        "Data quality 51,811 lines: 51,755 used, 7 rejected, 49 set aside",
     ):
         assert words.replace("\xa0", " ") in text.replace("\xa0", " ")
     assert "1 detector failed" in text
     assert [link.text for link in one.all("a", "badge")][:4] == ["4 found", "1 clear", "1 skipped", "1 error"]
-    first = [e.text for e in one.all("h3") if e.inside[-1].has_class("what")]
+    first = [e.text for e in one.all("h4") if e.inside[-1].has_class("what")]
     assert first == [group.title for group in report.groups[:3]]
+    # Nothing stands under a heading that it does not fit: two things to do now, and one for later.
+    parts = {e.text: n for n, e in enumerate(one.elements) if e.tag == "h3" and e.has_class("hint-part")}
+    assert list(parts) == ["Worth doing now", "Worth doing later"]
+    assert [e.text for e in one.elements[parts["Worth doing later"] :] if e.tag == "h4"] == first[2:]
     scores = [e.text for e in one.all("span", "score")]
     assert scores == ["64/100", "58/100", "50/100"]
     savings = [re.sub(r"\s+", " ", e.text).strip() for e in one.all("span", "saving")]
-    assert savings == ["$153.64 (37%)", "$81.99 (20%)", "≈ 18.7 M tokens (39%)"]
+    assert savings == ["Saving $153.64 (37%)", "Saving $81.99 (20%)", "Saving ≈ 18.7 M tokens (39%)"]
     titles = {chart.title for chart in report.charts if chart.page == "overview"}
     assert titles <= {e.text for e in one.all("h3")}
     for old in report.retired:
@@ -65,7 +70,12 @@ def test_the_overview_answers_first(report: Report, site: Site) -> None:
 def test_recommendations_are_ranked_in_groups_with_their_members(report: Report, site: Site) -> None:
     one = page(site, "recommendations.html")
     assert [e.text for e in one.all("h2") if e.inside[-1].has_class("what")] == [g.title for g in report.groups]
+    assert {g.group for g in report.groups} <= set(one.ids)
     outliers = next(g for g in report.groups if g.detector == "cost_outlier")
+    # The full table counts as the list does: three findings of the fourth recommendation.
+    rows = [e for e in one.all("tr") if e.attributes.get("id") in outliers.ids]
+    numbers = [next(e for e in one.all("a") if row in e.inside) for row in rows]
+    assert [(e.text, e.attributes["href"]) for e in numbers] == [("4", f"#{outliers.group}")] * 3
     inside = [e.attributes["href"] for e in one.all("a") if any(p.tag == "details" for p in e.inside)]
     assert inside == [f"recommendations/{name}.html" for name in outliers.ids]
     # Every finding has a stable anchor in the full table.
@@ -138,7 +148,7 @@ def test_an_agent_of_two_pipelines_has_one_page_that_shows_both(report: Report, 
     assert "$61.00" in one.text()
     assert "2.70 M tokens" in one.text()
     writer = page(site, "agents/agent-writer.html").text()
-    for words in ("54.3", "-8.4", "22 of 40 scores under 60", "loop-excess", "recurring", "WebSearch"):
+    for words in ("54.3", "-8.4", "22 of 40 scores below 60", "loop-excess", "recurring", "WebSearch"):
         assert words in writer
     assert "counts for" not in writer
     assert "no detector about agents flags them" in page(site, "agents/unattributed.html").text()
@@ -148,8 +158,8 @@ def test_the_score_that_flags_is_the_one_in_force(report: Report) -> None:
     build = replace(report.build, settings=[("score_flag", "75", "points")])
     made = render_site(replace(report, build=build))
     for path in ("agents.html", "agents/agent-writer.html", "how-to-read.html"):
-        assert "under 75" in page(made, path).text()
-        assert "under 60" not in page(made, path).text()
+        assert "below 75" in page(made, path).text()
+        assert "below 60" not in page(made, path).text()
 
 
 def test_the_account_of_the_lines_visibly_adds_up(report: Report, site: Site) -> None:
@@ -165,7 +175,7 @@ def test_the_account_of_the_lines_visibly_adds_up(report: Report, site: Site) ->
         "Used",
         "+ superseded",
         "+ duplicate",
-        "+ not a cost",
+        "+ not about cost",
         "+ rejected",
         "+ blank",
         "= lines",
@@ -196,7 +206,8 @@ def test_detectors_show_outcome_parameters_and_sql(report: Report, site: Site) -
     assert 'Referenced column "hour" not found' in failed
     assert "nothing can be said" in failed
     changed = page(site, "detectors/score_drop.html").text()
-    assert "not_enough_data: 7 scores, 20 needed" in changed
+    assert "Not enough data: 7 scores, 20 needed." in changed
+    assert "not_enough_data" not in changed + page(site, "detectors.html").text()
     assert "20 changed" in changed
     # What did not run has no count of findings: zero is only ever a measured zero.
     listed = page(site, "detectors.html")
@@ -269,8 +280,9 @@ def test_a_clear_report_says_what_was_checked(report: Report) -> None:
     detectors = [replace(d, status="clear", findings=0, message=None, where=None) for d in report.detectors[:4]]
     lines = [replace(line, recommendations=[]) for line in report.pipelines]
     agents = [replace(agent, recommendations=[]) for agent in report.agents]
+    runs = [replace(run, recommendations=[]) for run in report.runs]
     clear = replace(
-        report, recommendations=[], groups=[], detectors=detectors, pipelines=lines, agents=agents, charts=[]
+        report, recommendations=[], groups=[], detectors=detectors, pipelines=lines, agents=agents, charts=[], runs=runs
     )
     made = render_site(clear)
     for path in ("index.html", "recommendations.html"):
@@ -278,6 +290,7 @@ def test_a_clear_report_says_what_was_checked(report: Report) -> None:
         for detector in detectors:
             assert detector.title in text
             assert detector.checked in text
+        assert "What you can do now" in text
     assert page(made, "index.html").all("h1")[0].text == "Nothing stands out"
 
 

@@ -187,11 +187,11 @@ def numeric(column: Column, chart: Chart, cells: Iterable[Cell | Decimal]) -> di
     What is counted in whole numbers has no ticks between them.
     """
     unit = unit_of(column, chart)
+    if unit == "share":
+        return {"type": "linear", "tickformat": ",.2~%"}
     layout: dict[str, Any] = {"type": "linear", "separatethousands": True, "exponentformat": "B", "minexponent": 4}
     if unit == "usd":
         layout |= {"tickprefix": "&#36;", "minexponent": 6}
-    elif unit == "share":
-        layout |= {"tickformat": ",.2~%"}
     elif unit == "times":
         layout |= {"ticksuffix": "x"}
     elif unit == "score":

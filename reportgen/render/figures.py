@@ -94,7 +94,8 @@ def threshold(made: Figure, column: Column, axis: dict[str, Any], along: str) ->
         shape = {"xref": "paper", "x0": 0, "x1": 1, "y0": value, "y1": value}
     else:
         shape = {"yref": "paper", "y0": 0, "y1": 1, "x0": value, "x1": value}
-    axis["autorangeoptions"] = {"include": value}
+    if "range" not in axis:
+        axis["autorangeoptions"] = {"include": value}
     return {"shapes": [{"type": "line", **shape}]}
 
 

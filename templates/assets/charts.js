@@ -129,8 +129,10 @@
 
   function sign(trace) {
     const drawing = document.createElementNS(SVG, "svg");
-    drawing.setAttribute("viewBox", trace.type === "bar" ? "4 0 12 12" : "0 0 22 12");
-    if (trace.type === "bar") drawing.setAttribute("class", "box");
+    const bar = trace.type === "bar";
+    drawing.setAttribute("viewBox", bar ? "4 0 12 12" : "0 0 22 12");
+    drawing.setAttribute("width", bar ? 12 : 22);
+    drawing.setAttribute("height", 12);
     drawing.setAttribute("aria-hidden", "true");
     const put = (tag, values) => {
       const part = document.createElementNS(SVG, tag);
@@ -139,10 +141,10 @@
     };
     const stroke = { fill: "none", stroke: "currentColor", "stroke-width": 2 };
     const mode = trace.mode ?? "";
-    if (trace.type === "bar" && trace.marker?.pattern) {
+    if (bar && trace.marker?.pattern) {
       put("path", { ...stroke, d: "M5 11L15 1M5 6L10 1M10 11L15 6" });
       put("rect", { ...stroke, "stroke-width": 1, x: 5, y: 1, width: 10, height: 10 });
-    } else if (trace.type === "bar") {
+    } else if (bar) {
       put("rect", { fill: "currentColor", x: 5, y: 1, width: 10, height: 10 });
     }
     if (mode.includes("lines")) {
