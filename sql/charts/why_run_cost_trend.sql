@@ -9,7 +9,7 @@ y = "cost"
 series = "half"
 label = "run"
 level = "half_mean"
-note = "The latest 500 runs of each half."
+note = "The latest 120 runs of each half."
 
 [colours]
 "earlier" = "1"
@@ -62,5 +62,5 @@ select
     p.baseline as earlier_mean
 from placed as p
 inner join pipelines as pl on p.pipeline = pl.pipeline
-qualify row_number() over (partition by p.finding_no, p.half order by p.run_rank desc) <= 500
+qualify row_number() over (partition by p.finding_no, p.half order by p.run_rank desc) <= 120
 order by p.finding_no, p.run_rank
