@@ -65,6 +65,8 @@ class BuildResult:
     written: int
     unchanged: int
     removed: int
+    #: Files of an earlier build that this one does not make and somebody has changed: left alone.
+    kept: tuple[str, ...]
     #: Rejected lines that `--strict` makes errors; 0 without it.
     rejected_errors: int
     notices: tuple[Notice, ...]
@@ -124,6 +126,7 @@ def _build(settings: Settings, inputs: Inputs, paths: Sequence[Path], progress: 
         written=published.written + (single is True),
         unchanged=published.unchanged + (single is False),
         removed=published.removed,
+        kept=published.kept,
         rejected_errors=errors if settings.strict else 0,
         notices=tuple(report.notices),
         single_file=settings.single_file,

@@ -19,7 +19,7 @@ from reportgen.cli_help import BUILD_EXAMPLES, GROUP_EXAMPLES, INSTALL, OPTIMIZE
 from reportgen.cli_options import HELP, build_options, given_flags
 from reportgen.errors import ExitCode, ReportgenError
 from reportgen.redact import redact
-from reportgen.summary import Line, Tone, as_object, clean, clean_lines, complaints, error_object, summary
+from reportgen.summary import Line, Tone, as_object, cautions, clean, clean_lines, complaints, error_object, summary
 
 if TYPE_CHECKING:
     from click._termui_impl import ProgressBar
@@ -251,6 +251,8 @@ def _build(
         _tell_notices(result.report.notices)
     for complaint in complaints(result, flags.get("fail_on")):
         complain(complaint)
+    for caution in cautions(result, flags.get("fail_on")):
+        tell(f"warning: {caution}")
     if as_json:
         print_json(as_object(result))
     elif not quiet:

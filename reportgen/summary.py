@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from reportgen.errors import ExitCode, ReportgenError
+from reportgen.glossary import FATES, HINTS, why_skipped
 from reportgen.model import Agent, Decision, Measure, Pipeline, Report, Status
+from reportgen.render.format import show
+from reportgen.render.views import first_things, group_views, measure_totals
 
 if TYPE_CHECKING:
     from reportgen.building import BuildResult
@@ -24,7 +27,7 @@ _TONES: dict[Decision, Tone] = {"implement": "good", "defer": "warn", "reject": 
 _TOP = 3
 _MEASURES: tuple[Measure, ...] = ("usd", "tokens", "events")
 #: What becomes of a line beside being used or rejected.
-_FATES = {"duplicates": "duplicate", "superseded": "superseded", "not_cost": "not about cost", "blank": "blank"}
+_FATES = {name: word for name, word in FATES if name not in ("used", "rejected")}
 #: Joiners that letters of some scripts and many emoji need; every other invisible character goes.
 _JOINERS = frozenset("\u200c\u200d")
 
@@ -56,7 +59,8 @@ def clean_lines(text: str, limit: int = 400) -> str:
 def summary(result: BuildResult, here: Path) -> list[Line]:
     """Return the lines that end a build: what costs most, what to do first, how the detectors and lines fared."""
     report = result.report
-    lines: list[Line] = [*_costs(report), *_first(report), [], _detectors(report), *_details(report), _inputs(report)]
+    lines: list[Line] = [*_costs(report), *_first(report), [], *_period(report), _detectors(report)]
+    lines += [*_details(report), _inputs(report)]
     if warnings := sum(1 for notice in report.notices if notice.severity == "warning"):
         noun = "warning" if warnings == 1 else "warnings"
         lines.append([_name("Data"), (f"{_count(warnings)} {noun}: see data quality in the report", "warn")])
@@ -95,6 +99,19 @@ def complaints(result: BuildResult, fail_on: int | None) -> list[ReportgenError]
         what = f"{len(totals)} of the recommendations reached it, the highest with {max(totals, default=fail_on)}"
         found.append(ReportgenError(f"--fail-on {fail_on}", what, "Act on them, or raise the score.", code))
     return found
+
+
+def cautions(result: BuildResult, fail_on: int | None) -> list[str]:
+    """Return what a reader of the exit code alone would not know: a gate that had nothing to judge has not been passed.
+
+    Said on stderr, whatever else is asked to be quiet.
+    """
+    report = result.report
+    if fail_on is None or any(d.status == "found" for d in report.detectors):
+        return []
+    if not any(d.status == "clear" for d in report.detectors):
+        return [f"--fail-on {fail_on}: nothing was scored, because no detector had data to look at"]
+    return []
 
 
 def shown_path(path: Path, here: Path) -> str:
@@ -148,18 +165,36 @@ def _first(report: Report) -> list[Line]:
     groups = report.groups
     if not groups:
         return [[], [("Nothing to recommend.", "strong"), (f" {_checked(report)}", "plain")]]
-    lines: list[Line] = [[], [("Do first", "strong"), ("  (nothing is applied automatically)", "faint")]]
-    for group in groups[:_TOP]:
-        title = clean(group.title, 160)
+    lines: list[Line] = [[]]
+    shown = 0
+    for hint, some in first_things(group_views(report), _TOP):
+        note = "" if shown else "  (nothing is applied automatically)"
+        lines.append([(HINTS[hint].capitalize(), "strong"), (note, "faint")])
+        for view in some:
+            title = clean(view.group.title, 160)
+            lines.append([(f"  {view.group.total:>3}  ", _TONES[hint]), (title, "plain")])
+        shown += len(some)
+    if len(groups) > shown:
+        lines.append([(f"       and {_count(len(groups) - shown)} more", "faint")])
+    return lines
+
+
+def _period(report: Report) -> list[Line]:
+    period = report.period
+    if period.first is None or period.last is None:
+        return [[_name("Period"), ("nothing has a date", "warn")]]
+    lines: list[Line] = [
+        [_name("Period"), (f"{period.first[:10]} to {period.last[:10]}, {show(period.days, 'days')}", "plain")]
+    ]
+    for total in measure_totals(report):
+        if total.cost.verdict == "unknown":
+            continue
+        halves = " to ".join(show(one, "cost", total.measure) for one in (total.cost.before, total.cost.after))
+        each = " to ".join(show(one, "cost", total.measure) for one in (total.run_cost.before, total.run_cost.after))
+        tone: Tone = "warn" if total.run_cost.verdict == "worse" else "plain"
         lines.append(
-            [
-                (f"  {group.total:>3}  ", "strong"),
-                (f"{group.decision:<9}", _TONES[group.decision]),
-                (f"  {title}", "plain"),
-            ]
+            [_name("Trend"), (f"{halves} from its earlier half to its later, ", "plain"), (f"{each} a run", tone)]
         )
-    if len(groups) > _TOP:
-        lines.append([(f"       and {_count(len(groups) - _TOP)} more", "faint")])
     return lines
 
 
@@ -183,7 +218,7 @@ def _details(report: Report) -> list[Line]:
     reasons: dict[str, list[str]] = {}
     for detector in report.detectors:
         if detector.status == "skipped":
-            reasons.setdefault(clean(detector.message or "not enough data", 160), []).append(detector.detector)
+            reasons.setdefault(clean(why_skipped(detector.message), 160), []).append(detector.detector)
     return [
         [_name(""), (f"skipped {clean(', '.join(names), 160)}: {reason}", "faint")] for reason, names in reasons.items()
     ]
@@ -205,7 +240,12 @@ def _inputs(report: Report) -> Line:
 
 def _files(result: BuildResult) -> Line:
     counts = f"{_count(result.written)} written, {_count(result.unchanged)} unchanged, {_count(result.removed)} removed"
-    return [_name("Files"), (counts, "plain")]
+    line: Line = [_name("Files"), (counts, "plain")]
+    if result.kept:
+        names = clean(", ".join(result.kept[:_TOP]), 200)
+        more = f" and {_count(len(result.kept) - _TOP)} more" if len(result.kept) > _TOP else ""
+        line.append((f", {_count(len(result.kept))} kept, because changed by hand: {names}{more}", "warn"))
+    return line
 
 
 def _name(text: str) -> tuple[str, Tone]:
@@ -245,7 +285,12 @@ def as_object(result: BuildResult) -> dict[str, Any]:
             "report": str(result.site / "data" / "report.json"),
             **({} if result.single_file is None else {"single_file": str(result.single_file)}),
         },
-        "files": {"written": result.written, "unchanged": result.unchanged, "removed": result.removed},
+        "files": {
+            "written": result.written,
+            "unchanged": result.unchanged,
+            "removed": result.removed,
+            "kept": len(result.kept),
+        },
         "period": {"first": report.period.first, "last": report.period.last},
         "pipeline": report.build.pipeline_filter,
         "counts": {

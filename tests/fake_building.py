@@ -25,6 +25,7 @@ class FakeBuilding(types.ModuleType):
         self.report: Report = well()
         self.exit_code = 0
         self.rejected_errors = 0
+        self.kept: tuple[str, ...] = ()
         self.error: BaseException | None = None
         self.steps: Callable[[Callable[[str, int, int], None]], None] = lambda progress: None
         self.messages: list[str] = []
@@ -55,6 +56,8 @@ class FakeBuilding(types.ModuleType):
             written=31,
             unchanged=4,
             removed=1,
+            kept=self.kept,
+            single_file=None,
             rejected_errors=self.rejected_errors,
             notices=tuple(self.report.notices),
         )

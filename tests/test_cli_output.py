@@ -44,11 +44,15 @@ def test_the_summary_answers_first(fake: FakeBuilding, capsys: pytest.CaptureFix
     report = fake.report
     dollars = max((p for p in report.pipelines if p.cost_measure == "usd"), key=lambda p: Decimal(p.cost or 0))
     assert lines[0].startswith(f"{dollars.pipeline} costs most: ${Decimal(dollars.cost or 0):,.2f}")
-    start = lines.index("Do first  (nothing is applied automatically)")
-    for line, group in zip(lines[start + 1 : start + 4], report.groups[:3], strict=True):
-        assert line.split()[:2] == [str(group.total), group.decision]
-        assert line.endswith(group.title)
-    assert lines[start + 4].strip() == f"and {len(report.groups) - 3} more"
+    start = lines.index("Worth doing now  (nothing is applied automatically)")
+    later = lines.index("Worth doing later")
+    # Two are to be done now; the third stands under what it is: worth doing later.
+    assert [g.decision for g in report.groups[:3]] == ["implement", "implement", "defer"]
+    told = [*lines[start + 1 : later], lines[later + 1]]
+    assert told == [f"  {g.total:>3}  {g.title}" for g in report.groups[:3]]
+    assert lines[later + 2].strip() == f"and {len(report.groups) - 3} more"
+    assert "Period     2026-09-17 to 2026-10-31, 44.7 days" in lines
+    assert "Trend      $192.63 to $219.94 from its earlier half to its later, $1.75 to $2.11 a run" in lines
     found = sum(d.status == "found" for d in report.detectors)
     clear = sum(d.status == "clear" for d in report.detectors)
     skipped = sum(d.status == "skipped" for d in report.detectors)
@@ -93,6 +97,35 @@ def test_without_data_it_says_so_and_what_is_missing(fake: FakeBuilding, capsys:
     assert out.startswith("There is no cost to rank yet.\n")
     assert fake.report.notices[0].message in out
     assert "skipped bottleneck_agent, revision_loops, underutilized_agent, cost_outlier: " in out
+
+
+def test_only_what_is_worth_doing_later_is_not_said_to_be_urgent(
+    fake: FakeBuilding, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake.report = replace(well(), groups=well().groups[2:])
+    main(["build"])
+    out = capsys.readouterr().out
+    assert "Worth doing later  (nothing is applied automatically)" in out
+    assert "Worth doing now" not in out
+
+
+def test_files_that_somebody_has_changed_are_named(fake: FakeBuilding, capsys: pytest.CaptureFixture[str]) -> None:
+    fake.kept = tuple(f"agents/{n}.html" for n in range(5))
+    main(["build"])
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("Files"))
+    assert line.endswith(", 5 kept, because changed by hand: agents/0.html, agents/1.html, agents/2.html and 2 more")
+
+
+def test_a_gate_that_had_nothing_to_judge_says_so(fake: FakeBuilding, capsys: pytest.CaptureFixture[str]) -> None:
+    fake.report = empty_report()
+    assert main(["build", "--fail-on", "60", "--quiet"]) == 0
+    said = "warning: --fail-on 60: nothing was scored, because no detector had data to look at\n"
+    assert capsys.readouterr().err == said
+    # Without the gate nobody was promised anything; and where a detector has looked, clear is an answer.
+    assert main(["build", "--quiet"]) == 0
+    fake.report = replace(well(), detectors=[replace(d, status="clear", findings=0) for d in well().detectors])
+    assert main(["build", "--fail-on", "60", "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_outputs_elsewhere_are_named_in_full(
@@ -156,7 +189,7 @@ def test_json_is_one_object_and_nothing_else(
         "index": str(tmp_path / "site" / "index.html"),
         "report": str(tmp_path / "site" / "data" / "report.json"),
     }
-    assert value["files"] == {"written": 31, "unchanged": 4, "removed": 1}
+    assert value["files"] == {"written": 31, "unchanged": 4, "removed": 1, "kept": 0}
     assert [(r["id"], r["total"], r["decision"]) for r in value["recommendations"]] == [
         (r.id, r.vfm.total, r.decision) for r in report.recommendations
     ]
