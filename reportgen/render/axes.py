@@ -19,8 +19,8 @@ from reportgen.render.prose import plain
 LABEL_LENGTH = 28
 #: In a narrow window the names beside an axis leave room for what they name.
 NARROW_LENGTH = 15
-#: Longer titles make Plotly move the margins about without end.
-TITLE_LENGTH = 48
+#: Longer titles reach out of a narrow plot, and of a low one when they stand upright.
+TITLE_LENGTH = 28
 #: Names shown along an axis before they would run into each other.
 MAX_TICKS = 24
 #: Up to so many dates, each has its own tick.

@@ -293,9 +293,9 @@ def spans(made: Figure, known: Known) -> dict[str, Any]:
         made.add(trace, sign.colour if chart.series else "base", name if chart.series else None, drawn)
     made.leave_out(len(made.points) - len(shown), NO_ROOM if len(whole) > len(shown) else NOT_KNOWN)
     y_axis = rows_axis(made, [name_of(point.y) for point in shown], length=_SPAN_LENGTH, narrow=_NARROW_SPAN_LENGTH)
-    last = column_of(chart, chart.end or chart.x)
-    ends = f"{short(plain(x_column.label))} – {axis_title(last, chart)}"
-    return made.finished({**x_axis.layout, "title": {"text": ends}}, y_axis, height=rows_height(len(shown)))
+    # Two columns stand on one axis: their labels are in the table. A short title fits under a narrow plot.
+    title = {"date": "Day (UTC)", "time": "Time (UTC)"}.get(x_column.unit or "", axis_title(x_column, chart))
+    return made.finished({**x_axis.layout, "title": {"text": title}}, y_axis, height=rows_height(len(shown)))
 
 
 def _span_words(chart: Chart, point: Point, column: Column) -> str:

@@ -1,0 +1,153 @@
+"""Charts in a real Chromium: points lead where their rows lead, legends hide and show, nothing is cut or dark on paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page
+
+from .conftest import Reader
+
+pytestmark = pytest.mark.browser
+
+Readers = Callable[..., Reader]
+
+WIDE = {"width": 1440, "height": 900}
+CHARTED = [
+    "index.html",
+    "agents.html",
+    "recommendations.html",
+    "pipelines/doc-pipeline.html",
+    "agents/agent-writer.html",
+]
+
+
+def middle(mark: Locator) -> tuple[float, float]:
+    box = mark.bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def chart_of(page: Page, name: str) -> Locator:
+    return page.locator(f"#chart-{name}")
+
+
+def test_a_click_on_an_outlier_opens_its_recommendation_and_so_does_its_row(
+    sites: dict[str, Path], reader: Readers
+) -> None:
+    one = reader(viewport=WIDE)
+    one.open(sites["sample"] / "pipelines/doc-pipeline.html")
+    page = one.see_all()
+    chart = chart_of(page, "runs_over_time")
+    links = chart.locator("a[data-to]")
+    assert links.count() == 3
+    goals = [link.get_attribute("href") for link in links.all()]
+    diamonds = chart.locator(".scatterlayer .trace").last.locator(".point")
+    assert diamonds.count() == 3
+    # The cursor says so before.
+    page.mouse.move(*middle(diamonds.nth(1)))
+    one.until("document.querySelector('#chart-runs_over_time .plot').classList.contains('leads')")
+    page.mouse.click(*middle(diamonds.nth(1)))
+    page.wait_for_url("**/recommendations/*.html")
+    assert goals[1] is not None
+    assert page.url.endswith(goals[1].removeprefix(".."))
+    assert one.said == []
+
+
+def test_an_agent_among_the_bubbles_leads_to_its_page(sites: dict[str, Path], reader: Readers) -> None:
+    one = reader(viewport=WIDE)
+    one.open(sites["sample"] / "agents.html")
+    page = one.see_all()
+    chart = chart_of(page, "agents_cost_score")
+    # Five have a cost and a score; the sixth has no score, and stands in the table only.
+    assert chart.locator(".scatterlayer .point").count() == 5
+    assert "1 row is in the table only, for want of a value." in (chart.text_content() or "")
+    page.mouse.click(*middle(chart.locator(".scatterlayer .trace").last.locator(".point")))
+    page.wait_for_url("**/agents/agent-writer.html")
+
+
+def test_a_legend_hides_and_shows_by_keyboard(sites: dict[str, Path], reader: Readers) -> None:
+    one = reader(viewport=WIDE)
+    one.open(sites["sample"] / "agents/agent-writer.html")
+    page = one.see_all()
+    chart = chart_of(page, "agent_scores")
+    drawn = chart.locator(".scatterlayer .trace")
+    assert drawn.count() == 2
+    button = chart.get_by_role("button", name="mean of 10")
+    assert button.get_attribute("aria-pressed") == "true"
+    button.press("Enter")
+    assert button.get_attribute("aria-pressed") == "false"
+    one.until("document.querySelectorAll('#chart-agent_scores .scatterlayer .trace').length === 1")
+    button.press("Enter")
+    one.until("document.querySelectorAll('#chart-agent_scores .scatterlayer .trace').length === 2")
+    # The threshold is in the legend, too, and can't be switched off.
+    assert chart.locator(".key li", has_text="flag below 60: 60").locator("button").count() == 0
+
+
+#: Texts of a plot that reach out of its box, by more than a pixel of rounding.
+CUT = """[...document.querySelectorAll('.plot')].flatMap((plot) => {
+    const box = plot.getBoundingClientRect();
+    return [...plot.querySelectorAll('svg text')].filter((text) => text.textContent.trim()).filter((text) => {
+        const { left, right, top, bottom } = text.getBoundingClientRect();
+        return left < box.left - 1 || right > box.right + 1 || top < box.top - 1 || bottom > box.bottom + 1;
+    }).map((text) => text.textContent);
+})"""
+#: Legends that something of the plot lies over, or that are wider than their chart.
+OVER = """[...document.querySelectorAll('.key')].filter((key) => {
+    const plot = key.parentElement.querySelector('.plot').getBoundingClientRect();
+    const box = key.getBoundingClientRect();
+    return box.bottom > plot.top + 1 || key.scrollWidth > key.clientWidth + 1;
+}).length"""
+
+
+@pytest.mark.parametrize("which", ["sample", "hostile"])
+@pytest.mark.parametrize("width", [320, 1440])
+def test_no_label_is_cut_and_no_legend_overlaps(
+    sites: dict[str, Path], reader: Readers, which: str, width: int
+) -> None:
+    one = reader(viewport={"width": width, "height": 800})
+    for path in CHARTED:
+        one.open(sites[which] / path)
+        page = one.see_all()
+        assert page.evaluate(CUT) == [], path
+        assert page.evaluate(OVER) == 0, path
+    assert one.said == []
+
+
+def test_plotly_finds_no_fault_with_what_the_script_made(sites: dict[str, Path], reader: Readers) -> None:
+    one = reader(viewport=WIDE, color_scheme="dark")
+    for path in CHARTED:
+        one.open(sites["sample"] / path)
+        page = one.see_all()
+        faults = page.evaluate(
+            "[...document.querySelectorAll('.plot')].flatMap((box) => (Plotly.validate(box.data, box.layout) || [])"
+            ".filter((one) => !['unused', 'dynamic'].includes(one.code)).map((one) => one.msg))"
+        )
+        assert faults == [], path
+
+
+def test_on_paper_charts_are_light_and_as_wide_as_the_sheet(sites: dict[str, Path], reader: Readers) -> None:
+    one = reader(viewport=WIDE, color_scheme="dark")
+    one.open(sites["sample"] / "index.html")
+    page = one.see_all()
+    tick = "getComputedStyle(document.querySelector('.ytick text')).fill"
+    dark = page.evaluate(tick)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    one.until(f"{tick} === 'rgb(36, 41, 47)'")
+    one.until("Math.max(...[...document.querySelectorAll('.main-svg')].map((svg) => svg.clientWidth)) <= 660")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    one.until(f"{tick} === '{dark}'")
+    one.until("Math.max(...[...document.querySelectorAll('.main-svg')].map((svg) => svg.clientWidth)) > 660")
+    assert one.said == []
+
+
+def test_each_chart_tells_its_gist_to_who_does_not_see_it(sites: dict[str, Path], reader: Readers) -> None:
+    page = reader(viewport=WIDE).open(sites["sample"] / "agents.html")
+    told = page.locator(".plot").get_attribute("aria-label")
+    assert told == (
+        "agent-writer costs most and scores lowest. Bubbles: Mean score (0 to 100) against Cost (USD), as large as Runs, "
+        "6 points. Highest 91, agent-publisher; lowest 54.3, agent-writer; 1 unknown. 1 marked: Flagged. "
+        "A line at 60: low score below. The numbers are in the table below."
+    )
