@@ -190,7 +190,7 @@ def budget_rows(report: Report) -> list[Row]:
             show(w.spent_usd, "usd"),
             show(w.share, "share"),
             state_of(w),
-            f"{w.windows_over} of {w.windows}",
+            show(None, None) if w.spent_usd is None else f"{w.windows_over} of {w.windows}",
         ]
         for w in report.budget
     ]
