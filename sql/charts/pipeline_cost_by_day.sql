@@ -45,9 +45,9 @@ select
     d.day,
     case when r.place <= 8 then d.agent else '(others)' end as agent,
     cast(sum(d.cost) as decimal(38, 12)) as cost,
-    any_value(t.dearest) as dearest,
-    any_value(t.dearest_cost) as dearest_cost,
-    any_value(t.dearest_share) as dearest_share
+    max(t.dearest) as dearest,
+    max(t.dearest_cost) as dearest_cost,
+    max(t.dearest_share) as dearest_share
 from agent_days as d
 inner join measures as m on d.pipeline = m.pipeline
 inner join tops as t on d.pipeline = t.pipeline

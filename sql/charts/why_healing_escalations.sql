@@ -29,8 +29,8 @@ select
     i.error_type,
     i.outcome,
     count(*) as incidents,
-    any_value(f.observed) as observed,
-    any_value(f.baseline) as incidents_in_all
+    max(f.observed) as observed,
+    max(f.baseline) as incidents_in_all
 from findings as f
 inner join healing_incidents as i on f.pipeline = i.pipeline
 where f.detector = 'healing_escalations' and i.error_type is not null
