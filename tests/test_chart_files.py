@@ -11,6 +11,7 @@ from project import event, write_project
 from reportgen import build
 from reportgen.checking import check
 from reportgen.model import Chart, Report
+from reportgen.render.chartview import CHART_ROWS
 
 BUDGET = "- window: daily\n- limit: 2000 cents\n"
 
@@ -254,3 +255,20 @@ def test_what_is_wrong_with_a_chart_file_is_told_with_its_line(tmp_path: Path) -
         "8 unknown link 'agents'; did you mean 'agent'?",
         "10 unknown colour 'gold'; did you mean 'good'?",
     ]
+
+
+def test_marked_rows_stand_in_the_page_with_their_link_however_far_down(tmp_path: Path) -> None:
+    # The outlier is run 9 of 120: it is not among the latest rows, and is in the table all the same.
+    events = [
+        event(f"2026-11-02T{n // 60:02d}:{n % 60:02d}:00Z", run_id=f"r{n:03d}", cost_usd=50 if n == 9 else 1)
+        for n in range(120)
+    ]
+    result = build(write_project(tmp_path, events))
+    page = (result.site / "pipelines" / "docs.html").read_text("utf-8")
+    (found,) = [one for one in result.report.recommendations if one.detector == "cost_outlier"]
+    figure = page[page.index('id="chart-pipeline-runs"') :]
+    table = figure[: figure.index("</table>")]
+    assert table.count("<tr>") == 1 + CHART_ROWS
+    assert f'<a data-to="recommendations/{found.id}" href="../recommendations/{found.id}.html">' in table
+    assert "r009" in table
+    assert "r050" not in table

@@ -90,7 +90,7 @@ def _chosen(chart: Chart, names: list[str]) -> list[list[Cell]]:
         return chart.rows
     mark = None if chart.mark is None else names.index(chart.mark)
     marked = [place for place, row in enumerate(chart.rows) if mark is not None and row[mark] is True][:CHART_ROWS]
-    others = [place for place in range(len(chart.rows)) if place not in set(marked)]
+    others = sorted(set(range(len(chart.rows))) - set(marked))
     room = CHART_ROWS - len(marked)
     kept = others[len(others) - room :] if _in_time(chart, names) else others[:room]
     return [chart.rows[place] for place in sorted([*marked, *kept])]
