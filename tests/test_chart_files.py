@@ -267,7 +267,7 @@ def test_marked_rows_stand_in_the_page_with_their_link_however_far_down(tmp_path
     page = (result.site / "pipelines" / "docs.html").read_text("utf-8")
     (found,) = [one for one in result.report.recommendations if one.detector == "cost_outlier"]
     figure = page[page.index('id="chart-pipeline-runs"') :]
-    table = figure[: figure.index("</table>")]
+    table = figure[figure.index("<table") : figure.index("</table>")]
     assert table.count("<tr>") == 1 + CHART_ROWS
     assert f'<a data-to="recommendations/{found.id}" href="../recommendations/{found.id}.html">' in table
     assert "r009" in table
