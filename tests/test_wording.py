@@ -1,0 +1,141 @@
+"""What findings say together, what a saving rests on, the trend of all, and that nobody's spending is not zero."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from project import built, event, write_project
+
+from reportgen.errors import ReportgenError
+from reportgen.glossary import why_skipped
+from reportgen.settings import load_settings
+from reportgen.wording import shared_action
+
+
+@pytest.mark.parametrize(
+    ("template", "shared"),
+    [
+        ("Add a per-run budget cap.", "Add a per-run budget cap."),
+        ("Mend the tool, or go on. Look first at {look_at}.", "Mend the tool, or go on."),
+        ("Look at {a}. Mend the tool. Then {b:n}.", "Mend the tool."),
+        ("Decide what can wait, or raise the limit: it ends on {day}.", "Decide what can wait, or raise the limit."),
+        ("Wait; ask {who}; then decide", "Wait; then decide."),
+        ("Ask {who} about {what}.", "Ask … about …."),
+    ],
+)
+def test_what_findings_share_of_an_action(template: str, shared: str) -> None:
+    assert shared_action(template) == shared
+
+
+def test_a_skipped_detector_says_why_in_words() -> None:
+    assert why_skipped("not_enough_data: 4 of at least 10 runs") == "not enough data: 4 of at least 10 runs"
+    assert why_skipped("missing input: it needs BUDGET.md") == "missing input: it needs BUDGET.md"
+    assert why_skipped(None) == "an input that it needs is missing"
+
+
+DETECTOR = """/*---
+title = "Every agent"
+finding = "{subject} was there."
+action = "Look at it. Ask {subject}."
+occurrences = ["visit", "visits"]
+affected = "days"
+saving = '''
+Half of what it cost,
+{saving}.'''
+---*/
+select pipeline, agent as subject, 1 as observed, null as baseline, null as threshold, events as occurrences,
+    1 as affected_runs, 4 as total_runs, cast(1.5 as decimal(38, 12)) as saving,
+    cast(3 as decimal(38, 12)) as saving_of, 'measured' as saving_basis
+from agents where attributed order by pipeline, agent
+"""
+
+
+def two_agents(folder: Path, detector: str = DETECTOR) -> Path:
+    events = [
+        event("2026-11-01T00:00:00Z", "writer", cost_usd=1),
+        *[event("2026-11-03T00:00:00Z", "editor", cost_usd=1)] * 2,
+    ]
+    return write_project(folder, events, files={"sql/detectors/every.sql": detector})
+
+
+def test_a_detector_names_what_it_counts_and_what_its_saving_rests_on(tmp_path: Path) -> None:
+    report = built(two_agents(tmp_path))
+    one = {r["subject"]: r for r in report["recommendations"] if r["detector"] == "every"}
+    assert one["writer"]["vfm_evidence"]["frequency"].startswith("1 visit in 2 days, 0.5 a day: between ")
+    assert one["editor"]["vfm_evidence"]["frequency"].startswith("2 visits in 2 days, 1 a day: daily (15) → 15. ")
+    assert "1 of 4 days, 25%: counts from nine of ten (21) on → 0" in one["editor"]["vfm_evidence"]["frequency"]
+    assert one["editor"]["vfm_evidence"]["cost_savings"] == "50% of the pipeline's cost (measured): 50% (20) → 20"
+    assert one["writer"]["saving_words"] == "Half of what it cost, 1.5."
+
+
+def test_a_group_says_only_what_holds_for_each_of_its_findings(tmp_path: Path) -> None:
+    # The two actions differ in the name, so each is a recommendation of its own kind, and the group shares the rest.
+    report = built(two_agents(tmp_path))
+    (group,) = [g for g in report["groups"] if g["detector"] == "every"]
+    assert (len(group["ids"]), group["action"]) == (2, "Look at it.")
+    assert {r["action"] for r in report["recommendations"] if r["detector"] == "every"} == {
+        "Look at it. Ask writer.",
+        "Look at it. Ask editor.",
+    }
+
+
+@pytest.mark.parametrize("given", ['["one"]', '["one", 2]', '["one", " "]'])
+def test_occurrences_are_named_twice(tmp_path: Path, given: str) -> None:
+    report = built(two_agents(tmp_path, DETECTOR.replace('["visit", "visits"]', given)))
+    (failed,) = [d for d in report["detectors"] if d["status"] == "error"]
+    assert failed["message"] == "occurrences must name one and several of what is counted"
+    assert failed["where"] == "sql/detectors/every.sql:5"
+
+
+def test_the_trend_is_the_later_half_beside_the_earlier(tmp_path: Path) -> None:
+    def spent(day: str, pipeline: str, run: str, cost: str) -> dict[str, object]:
+        return event(f"2026-11-{day}T00:00:00Z", "writer", pipeline=pipeline, run_id=run, cost_usd=float(cost))
+
+    # The middle of 2026-11-01 to 11-05 is 11-03: what starts then is of the later half, wherever it goes on.
+    events = [
+        spent("01", "a", "r1", "1.10"), spent("04", "a", "r1", "0.20"), spent("03", "a", "r2", "0.30"),
+        spent("02", "b", "r3", "0.05"), spent("05", "b", "r4", "2.00"), spent("05", "b", "r5", "1.00"),
+    ]  # fmt: skip
+    (trend,) = built(write_project(tmp_path, events))["trends"]
+    assert trend["middle"] == "2026-11-03T00:00:00Z"
+    assert (trend["earlier_runs"], trend["earlier_cost"], trend["earlier_run_cost"]) == (2, "1.35", "0.675")
+    assert (trend["recent_runs"], trend["recent_cost"], trend["recent_run_cost"]) == (3, "3.3", "1.1")
+    (shown,) = built(tmp_path, pipeline="a")["trends"]
+    assert (shown["earlier_cost"], shown["recent_cost"], shown["middle"]) == ("1.3", "0.3", trend["middle"])
+
+
+def test_without_two_halves_there_is_no_trend(tmp_path: Path) -> None:
+    (trend,) = built(write_project(tmp_path, [event("2026-11-01T00:00:00Z", "writer", cost_usd=1)]))["trends"]
+    assert (trend["earlier_runs"], trend["earlier_cost"], trend["recent_runs"]) == (0, None, 1)
+    assert trend["recent_cost"] == "1"
+
+
+def test_a_limit_on_an_agent_that_no_event_names_is_unknown(tmp_path: Path) -> None:
+    budget = "# Budget\n\n- limit: 500 cents\n- window: daily\n- writer: 200 cents/daily\n- nobody: 200 cents/daily\n"
+    events = [event("2026-11-01T00:00:00Z", "writer", cost_usd=1), event("2026-11-02T00:00:00Z", "editor", cost_usd=1)]
+    report = built(write_project(tmp_path, events, files={"BUDGET.md": budget}))
+    # The writer is known and spent nothing today: that zero is measured.
+    assert {b["subject"]: (b["state"], b["spent_usd"]) for b in report["budget"]} == {
+        "(all agents)": ("ok", "1"),
+        "writer": ("ok", "0"),
+        "nobody": ("unknown", None),
+    }
+    assert [n["message"] for n in report["notices"] if n["code"] == "budget-unknown"] == [
+        "BUDGET.md limits 'nobody', an agent that no event names"
+    ]
+    page = (tmp_path / "RECOMMENDATIONS.md").read_text("utf-8")
+    row = next(line for line in page.split("\n") if line.startswith("| nobody"))
+    assert row.count("unknown") == 4
+
+
+def test_a_project_has_the_title_that_its_settings_give(tmp_path: Path) -> None:
+    events = [event("2026-11-01T00:00:00Z", "writer", cost_usd=1)]
+    folder = write_project(tmp_path, events, settings='[report]\ntitle = "Docs  <team>"\n')
+    assert built(folder)["build"]["project"] == "Docs <team>"
+    assert "# Recommendations for Docs \\<team>\n" in (folder / "RECOMMENDATIONS.md").read_text("utf-8")
+    assert "<title>Overview · Docs &lt;team&gt; · reportgen</title>" in (folder / "site/index.html").read_text("utf-8")
+    for wrong in ('""', "7", f'"{"x" * 81}"'):
+        write_project(tmp_path, None, settings=f"[report]\ntitle = {wrong}\n")
+        with pytest.raises(ReportgenError, match=r"reportgen\.toml:2.*text of 1 to 80 characters"):
+            load_settings(folder)
