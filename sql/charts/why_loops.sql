@@ -21,7 +21,7 @@ label = "Tagged"
 
 [columns.reviews]
 label = "Reviews"
-unit = "rows"
+unit = "reviews"
 ---*/
 with reviewed as (
     select

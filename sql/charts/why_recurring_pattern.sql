@@ -20,7 +20,7 @@ label = "Tagged"
 
 [columns.reviews]
 label = "Reviews"
-unit = "rows"
+unit = "reviews"
 ---*/
 select
     f.detector,
