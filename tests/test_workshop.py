@@ -363,6 +363,8 @@ def test_marts_that_need_each_other_are_named(tmp_path: Path) -> None:
 #: A chart for each page: its SELECT, and the pages that it must stand on.
 CHARTS = {
     "overview": ("select 1 as n order by n", ["index.html"]),
+    "recommendations": ("select 1 as n order by n", ["recommendations.html"]),
+    "agents": ("select 1 as n order by n", ["agents.html"]),
     "pipeline": ("select pipeline, runs as n from pipelines order by pipeline", ["pipelines/docs.html"]),
     "agent": ("select agent, events as n from agents order by agent", ["agents/writer.html"]),
     "recommendation": (

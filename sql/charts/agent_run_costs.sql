@@ -11,7 +11,7 @@ y = "cost"
 series = "pipeline"
 label = "run"
 facet = "measure"
-note = "The latest 120 runs with this agent."
+note = "The latest 120 runs with this agent, and the dearest of all."
 
 [columns.started]
 label = "Run started"
@@ -45,5 +45,7 @@ inner join runs as r on a.pipeline = r.pipeline and a.run_key = r.run_key
 inner join measures as m on a.pipeline = m.pipeline
 where a.attributed and r.started is not null
 window of_agent as (partition by a.agent, m.cost_measure)
-qualify row_number() over (partition by a.agent, m.cost_measure order by r.started desc, a.run_key asc) <= 120
+qualify
+    row_number() over (of_agent order by r.started desc, a.run_key asc) <= 120
+    or row_number() over (of_agent order by a.cost desc, r.started desc, a.run_key asc) = 1
 order by a.agent, m.cost_measure, r.started, a.pipeline, a.run_key
