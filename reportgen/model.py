@@ -244,8 +244,8 @@ class Vfm:
 class Evidence:
     """One row of a recommendation's evidence table.
 
-    `unit`: `events`, `runs`, `reviews`, `rows`, `days`, `cost` (the pipeline's measure), `usd`, `tokens`, `share` (0 to 1),
-    `score`, `times`, `time`, `date`, `text`, or None. `value` is exact text; None is unknown.
+    `unit`: `events`, `runs`, `reviews`, `rows`, `days`, `cost` (the pipeline's measure), `usd`, `tokens`, `share` (0 to
+    1), `score`, `times`, `time`, `date`, `text`, or None. `value` is exact text; None is unknown.
     """
 
     name: str
