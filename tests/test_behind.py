@@ -136,7 +136,7 @@ def test_the_first_page_of_sql_leads_to_every_file(made: BuildResult, pages: dic
 # --- under every table and chart --------------------------------------------------------------------------------------
 
 #: Tables that show no number from SQL: parameters and their files, remarks of the readers, the files themselves.
-NO_SQL = {"Parameters in force", "Detectors that are switched off", "Warnings and remarks"}
+NO_SQL = {"Parameters in force", "Detectors that are switched off", "Remarks"}
 
 
 def behind(page: Page, table: Element) -> Element | None:

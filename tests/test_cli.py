@@ -176,7 +176,7 @@ def test_strict_says_how_many_lines_were_rejected(fake: FakeBuilding, capsys: py
     assert main(["build", "--strict"]) == 1
     out, err = capsys.readouterr()
     assert err.startswith("error: --strict: 7 lines were rejected\n  next: ")
-    assert "Do first" in out
+    assert "Worth doing now" in out
     # Rejected lines alone are no error.
     fake.exit_code = 0
     assert main(["build"]) == 0

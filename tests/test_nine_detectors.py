@@ -225,7 +225,7 @@ def test_counts_in_words_agree_with_their_number() -> None:
         "days": "1 day with events",
         "priced_events": "1 event with a known cost in US dollars",
         "cache_events": "1 event with input and cache-read tokens",
-        "feedback_rows": "1 feedback row",
+        "feedback_rows": "1 review",
         "scores": "1 review score",
         "agent_scores": "1 review score of one agent",
         "tags": "1 feedback tag",
