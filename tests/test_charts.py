@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from chart_dress import SCRIPT, THEMES, dressed
+from chart_dress import THEMES, dressed
 from chart_factory import (
-    LINK,
     agents,
     bars,
     bubbles,
@@ -421,56 +419,3 @@ def test_no_text_of_an_input_has_a_tag_or_a_bare_entity_left() -> None:
             assert "a<br>b" not in text
             assert "\u202e" not in text
             assert "\x00" not in text
-
-
-@pytest.mark.browser
-def test_hostile_names_show_as_they_are_in_a_browser(tmp_path: Path) -> None:
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("chromium is not installed")
-    playwright = pytest.importorskip("playwright.sync_api")
-    (tmp_path / "plotly.min.js").write_bytes(plotly_js())
-    figures = [figure(chart) for chart in hostile_charts()]
-    charts = "".join(
-        '<figure class="chart"><div class="plot" data-height="400"></div><script type="application/json">'
-        + json.dumps(packed(made)).replace("<", "\\u003c")
-        + "</script><details></details></figure>"
-        for made in figures
-    )
-    (tmp_path / "charts.js").write_text(SCRIPT, encoding="utf-8")
-    (tmp_path / "page.html").write_text(
-        f"""<!doctype html><html data-theme="dark"><meta charset="utf-8"><body>{charts}
-        <script src="charts.js" defer></script><script src="plotly.min.js" defer></script>""",
-        encoding="utf-8",
-    )
-    said: list[str] = []
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 900, "height": 6000})
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.goto((tmp_path / "page.html").as_uri())
-        page.wait_for_function(
-            "[...document.querySelectorAll('.plot')].every((box) => box.querySelector('.xtick text'))"
-        )
-        page.evaluate(
-            """for (const box of document.querySelectorAll('.plot')) Plotly.Fx.hover(box, [{curveNumber: 0, pointNumber: 0}])"""
-        )
-        page.wait_for_function("document.querySelectorAll('.hovertext').length > 3")
-        wrong = page.evaluate(
-            "[...document.querySelectorAll('.plot')].flatMap((box) => (Plotly.validate(box.data, box.layout) || [])"
-            ".filter((one) => !['unused', 'dynamic'].includes(one.code)).map((one) => one.msg))"
-        )
-        shown = page.evaluate("[...document.querySelectorAll('svg text, .key bdi')].map((node) => node.textContent)")
-        links = page.evaluate("document.querySelectorAll('a').length")
-        colours = page.evaluate("[...document.querySelectorAll('.xtick text')].map((n) => getComputedStyle(n).fill)")
-        browser.close()
-    assert said == []
-    assert wrong == []
-    assert links == 0
-    # Ticks are cut to 28 characters; hovers, legends and titles are whole.
-    assert '<a href="javascript:alert(1…' in shown
-    assert LINK in shown
-    for name in ("<b>bold</b>", "a &lt;b&gt; c", "$x^2$", "%{y} %{customdata[0]}", "a<br>b", "<U+202E>evil 2"):
-        assert name in shown
-    assert set(colours) == {"rgb(230, 234, 239)"}

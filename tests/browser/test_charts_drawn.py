@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from chart_dress import SCRIPT
+from chart_factory import LINK, hostile_charts
 from playwright.sync_api import Locator, Page
+
+from reportgen.render.charts import figure
+from reportgen.render.pack import packed
+from reportgen.render.plotlyjs import plotly_js
 
 from .conftest import Reader
 
@@ -151,3 +158,37 @@ def test_each_chart_tells_its_gist_to_who_does_not_see_it(sites: dict[str, Path]
         "6 points. Highest 91, agent-publisher; lowest 54.3, agent-writer; 1 unknown. 1 marked: Flagged. "
         "A line at 60: low score below. The numbers are in the table below."
     )
+
+
+def test_hostile_names_show_as_they_are(reader: Readers, tmp_path: Path) -> None:
+    charts = "".join(
+        '<figure class="chart"><div class="plot" data-height="400"></div><script type="application/json">'
+        + json.dumps(packed(figure(chart))).replace("<", "\\u003c")
+        + "</script><details></details></figure>"
+        for chart in hostile_charts()
+    )
+    (tmp_path / "plotly.min.js").write_bytes(plotly_js())
+    (tmp_path / "charts.js").write_text(SCRIPT, encoding="utf-8")
+    (tmp_path / "page.html").write_text(
+        f"""<!doctype html><html data-theme="dark"><meta charset="utf-8"><body>{charts}
+        <script src="charts.js" defer></script><script src="plotly.min.js" defer></script>""",
+        encoding="utf-8",
+    )
+    one = reader(viewport={"width": 900, "height": 6000})
+    page = one.open(tmp_path / "page.html")
+    one.until("[...document.querySelectorAll('.plot')].every((box) => box.querySelector('.xtick text'))")
+    page.evaluate(
+        "[...document.querySelectorAll('.plot')]"
+        ".forEach((box) => Plotly.Fx.hover(box, [{curveNumber: 0, pointNumber: 0}]))"
+    )
+    one.until("document.querySelectorAll('.hovertext').length > 3")
+    shown = page.evaluate("[...document.querySelectorAll('svg text, .key bdi')].map((node) => node.textContent)")
+    assert page.evaluate("document.querySelectorAll('a').length") == 0
+    # Ticks are cut to 28 characters; hovers and legends are whole.
+    assert '<a href="javascript:alert(1…' in shown
+    assert LINK in shown
+    for name in ("<b>bold</b>", "a &lt;b&gt; c", "$x^2$", "%{y} %{customdata[0]}", "a<br>b", "<U+202E>evil 2"):
+        assert name in shown
+    ticks = page.evaluate("[...document.querySelectorAll('.xtick text')].map((n) => getComputedStyle(n).fill)")
+    assert set(ticks) == {"rgb(230, 234, 239)"}
+    assert one.said == []

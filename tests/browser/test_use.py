@@ -67,7 +67,7 @@ def test_the_theme_follows_the_system_and_a_choice_is_remembered(sites: dict[str
 
 def test_tables_sort_by_keyboard_and_unknown_comes_last(sites: dict[str, Path], reader: Readers) -> None:
     page = reader(viewport=WIDE).open(sites["sample"] / "agents.html")
-    head = page.locator("th", has_text="Mean score")
+    head = page.locator("th", has_text="Mean score").first
     first = "[...document.querySelectorAll('tbody th')].map((cell) => cell.textContent)"
     head.locator("button").focus()
     page.keyboard.press("Enter")
@@ -81,7 +81,7 @@ def test_tables_sort_by_keyboard_and_unknown_comes_last(sites: dict[str, Path], 
     up = page.evaluate(first)
     assert up[:2] == ["agent-writer", "summariser"]
     assert set(up[9:]) == set(down[9:]) == {"(unattributed)", "linter", "triage", "archivist"}
-    page.locator("th button", has_text="Agent").press("Enter")
+    page.locator("th button", has_text="Agent").first.press("Enter")
     assert page.evaluate(first)[:2] == ["(unattributed)", "agent-illustrator"]
     assert head.get_attribute("aria-sort") is None
 
