@@ -9,5 +9,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--random-projects", type=int, default=20, help="random projects to build and to solve")
     parser.addoption("--first-seed", type=int, default=1, help="seed of the first random project")
     parser.addoption(
+        "--every-page", action="store_true", help="let axe look at every page, not at the first few of each kind"
+    )
+    parser.addoption(
         "--accept-goldens", action="store_true", help="write the golden files anew, to be read in the diff"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from report_factory import empty_report, hostile_report, sample_report
 
 from reportgen.render.site import render_site
+
+from .real_sites import make_site
 
 FLAGS = [
     "--headless",
@@ -39,6 +42,15 @@ KINDS = [
     "how-to-read.html",
     "404.html",
 ]
+#: Stands in for the script of the charts where what matters is the page around them: it draws nothing.
+NO_PLOTLY = """
+  var Plotly = new Proxy({}, { get: () => (box) => {
+    box.on = () => {};
+    return Promise.resolve(box);
+  } });
+"""
+WIDE = {"width": 1366, "height": 900}
+AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
 HOW = "The browser tests need Chromium on the PATH. On Debian or Ubuntu: apt-get install chromium"
 
 
@@ -79,6 +91,22 @@ class Reader:
             ".every((box) => box.querySelector('.xtick text, .ytick text'))"
         )
         return self.page
+
+    def barriers(self, *rules: str) -> list[str]:
+        """Return what axe-core finds on the page as it is now: rule, how bad, and the first places.
+
+        `rules`: only these; all of axe's own choice otherwise.
+        """
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate(AXE)
+        options: dict[str, object] = {"preload": False, "resultTypes": ["violations"]}
+        if rules:
+            options["runOnly"] = list(rules)
+        found = self.page.evaluate("(options) => axe.run(document, options)", options)
+        return [
+            f"{one['id']} ({one['impact']}): {[node['html'][:160] for node in one['nodes'][:3]]}"
+            for one in found["violations"]
+        ]
 
     def until(self, condition: str) -> None:
         """Wait until the expression is true. Playwright's own way needs `eval`, which the pages refuse."""
@@ -125,3 +153,33 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
     return out
+
+
+@pytest.fixture(scope="session")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Give the site of a project by its name (see `real_sites.PROJECTS`), built when it is first asked for."""
+    made: dict[str, Path] = {}
+
+    def get(name: str) -> Path:
+        if name not in made:
+            made[name] = make_site(name, tmp_path_factory.mktemp(name))
+        return made[name]
+
+    return get
+
+
+@pytest.fixture(scope="session")
+def undrawn(real: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Give the same site with charts that stay undrawn: most pages differ in what is around them."""
+    made: dict[str, Path] = {}
+
+    def get(name: str) -> Path:
+        if name not in made:
+            made[name] = tmp_path_factory.mktemp(f"undrawn-{name}") / "site"
+            shutil.copytree(real(name), made[name])
+            script = made[name] / "assets" / "plotly.min.js"
+            if script.exists():
+                script.write_text(NO_PLOTLY, encoding="utf-8")
+        return made[name]
+
+    return get
