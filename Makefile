@@ -37,5 +37,10 @@ unit: .venv/ready-dev
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
+# Pictures of the example's main pages in screenshots/, to be looked at.
+screenshots: .venv/ready-dev demo
+	@sh tests/browser/need_chromium.sh
+	$(BIN)/python tests/browser/screenshots.py examples/demo/site screenshots
+
 clean:
-	rm -rf .venv examples/demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv examples/demo screenshots .pytest_cache .mypy_cache .ruff_cache .hypothesis

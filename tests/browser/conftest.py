@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from pathlib import Path
 
@@ -183,3 +186,28 @@ def undrawn(real: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactor
         return made[name]
 
     return get
+
+
+@pytest.fixture
+def host(sites: dict[str, Path], tmp_path: Path) -> Iterator[str]:
+    """Serve the site from a deep folder, as static hosts do: a missing page is answered with 404.html."""
+    deep = tmp_path / "team" / "reports"
+    deep.mkdir(parents=True)
+    (deep / "nightly").symlink_to(sites["sample"])
+    missing = (sites["sample"] / "404.html").read_bytes()
+
+    class Host(SimpleHTTPRequestHandler):
+        def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+            self.send_response(code)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.end_headers()
+            self.wfile.write(missing)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Stay quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Host, directory=str(tmp_path)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/team/reports/nightly/"
+    server.shutdown()
+    server.server_close()

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -78,31 +75,6 @@ def test_no_page_scrolls_sideways(sites: dict[str, Path], reader: Readers) -> No
             if over > 0:
                 too_wide[path, width] = over
     assert too_wide == {}
-
-
-@pytest.fixture
-def host(sites: dict[str, Path], tmp_path: Path) -> Iterator[str]:
-    """Serve the site from a deep folder, as static hosts do: a missing page is answered with 404.html."""
-    deep = tmp_path / "team" / "reports"
-    deep.mkdir(parents=True)
-    (deep / "nightly").symlink_to(sites["sample"])
-    missing = (sites["sample"] / "404.html").read_bytes()
-
-    class Host(SimpleHTTPRequestHandler):
-        def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-            self.send_response(code)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.end_headers()
-            self.wfile.write(missing)
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Stay quiet."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Host, directory=str(tmp_path)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/team/reports/nightly/"
-    server.shutdown()
-    server.server_close()
 
 
 def test_the_site_works_under_a_deep_folder_of_a_host(host: str, reader: Readers) -> None:
