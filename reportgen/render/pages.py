@@ -7,12 +7,17 @@ hide, reorder or break what stands around it.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import marshal
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from traceback import walk_tb
+from types import CodeType
 from typing import Any, ClassVar
 
+import jinja2
 from jinja2 import (
     BytecodeCache,
     FileSystemLoader,
@@ -25,6 +30,8 @@ from jinja2.bccache import Bucket
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup, escape
 
+from reportgen import compiled
+from reportgen.compiled import key_of
 from reportgen.errors import ReportgenError
 from reportgen.render.prose import visible
 from reportgen.resources import resource_dir
@@ -37,20 +44,58 @@ def search_path(template_dirs: Sequence[Path] = ()) -> list[Path]:
     return [*template_dirs, resource_dir("templates")]
 
 
-class _Compiled(BytecodeCache):
-    """Keeps what was compiled for the next environment of this process: compiling takes longer than filling."""
+class _Bucket(Bucket):
+    """What is compiled from one template. `source`: its file, where it comes with reportgen; `kept`: its key there."""
 
-    _kept: ClassVar[dict[tuple[str, str], bytes]] = {}
+    source: Path | None = None
+    kept: bytes = b""
+
+
+class _Compiled(BytecodeCache):
+    """Keeps what was compiled: compiling takes longer than filling.
+
+    A project's templates are kept for the next environment of this process only: code that is loaded from a file runs
+    outside the sandbox. Built-in ones are kept beside their files, for the next process.
+    """
+
+    _kept: ClassVar[dict[bytes, CodeType]] = {}
+
+    def get_bucket(self, environment: jinja2.Environment, name: str, filename: str | None, source: str) -> Bucket:
+        """Return what is known for this text of a template."""
+        # What is printed of constants is worked out when a template is compiled, by `finalize` and by our own filters.
+        how = f"{environment.autoescape} {getattr(environment.finalize, '__qualname__', '')}"
+        key = key_of(_own_code(), jinja2.__version__, how, name, filename or "", source)
+        bucket = _Bucket(environment, key.hex(), self.get_source_checksum(source))
+        bucket.kept = key
+        path = None if filename is None else Path(filename)
+        bucket.source = path if path is not None and path.parent == resource_dir("templates") else None
+        self.load_bytecode(bucket)
+        return bucket
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Give back the code of the same template text, if it was compiled before."""
-        code = self._kept.get((bucket.key, bucket.checksum))
-        if code is not None:
-            bucket.bytecode_from_string(code)
+        """Give the code of the same template text, if it was compiled before."""
+        assert isinstance(bucket, _Bucket)
+        bucket.code = self._kept.get(bucket.kept)
+        if bucket.code is None and bucket.source is not None:
+            data = compiled.read(bucket.source, bucket.kept)
+            bucket.code = None if data is None else marshal.loads(data)  # noqa: S302 - beside our own code, and whole
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         """Keep the code of this template text."""
-        self._kept[(bucket.key, bucket.checksum)] = bucket.bytecode_to_string()
+        assert isinstance(bucket, _Bucket)
+        assert bucket.code is not None
+        self._kept[bucket.kept] = bucket.code
+        if bucket.source is not None:
+            compiled.write(bucket.source, bucket.kept, marshal.dumps(bucket.code))
+
+
+@lru_cache(maxsize=1)
+def _own_code() -> bytes:
+    """Return a hash over the code of this package: some of it runs when a template is compiled."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.digest()
 
 
 class Environment(ImmutableSandboxedEnvironment):
