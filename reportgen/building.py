@@ -15,6 +15,7 @@ import reportgen
 from reportgen import detectorfile, macros, tables
 from reportgen import detectors as detecting
 from reportgen import publish as publishing
+from reportgen.beside import Beside
 from reportgen.chartfiles import ChartFailed
 from reportgen.errors import ExitCode
 from reportgen.inputs.sources import Inputs, find_inputs
@@ -102,15 +103,15 @@ def build(
 
 
 def _build(settings: Settings, inputs: Inputs, paths: Sequence[Path], progress: Progress) -> BuildResult:
-    with open_warehouse(settings) as store:
+    with open_warehouse(settings, inputs) as store:
         with tempfile.TemporaryDirectory(dir=settings.work, prefix="load-") as folder:
             events = read_cost_events(settings, inputs, Path(folder) / "events.csv", progress)
             found = load(store, settings, inputs, events, progress)
         found, only = make_marts(store, settings, found, progress)
         analysed = analyse(store, settings, inputs, found, only, progress)
-        store.keep()
-    analysed = with_retired(settings, analysed)
-    outputs = render(settings, analysed, progress)
+        with Beside(store.keep):
+            analysed = with_retired(settings, analysed)
+            outputs = render(settings, analysed, progress)
     _refuse_single(settings, paths, outputs.site_files)
     published = swap_in(settings, paths, analysed, outputs, progress)
     single = None
@@ -214,6 +215,7 @@ def analyse(
         inputs=found.inputs,
         rejected=found.rejected,
     )
+    store.keep_facts([*files, *made, *scoring, *charts, *whole])
     notices = [
         Notice(code=f"{what}-failed", message=f"{what} {one.file.id} failed: {one.message}", file=one.where)
         for what, ones in (("chart", failed), ("table", wholes.failed))

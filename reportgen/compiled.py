@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import marshal
 import os
 import sys
 from importlib.util import MAGIC_NUMBER, cache_from_source
@@ -56,6 +57,48 @@ def write(source: Path, key: bytes, made: bytes) -> None:
         except BaseException:
             fresh.unlink(missing_ok=True)
             raise
+
+
+class Notes:
+    """What was made of built-in texts, by the text: kept together beside `source`, for the next process.
+
+    `about` is part of the key, with whatever else the notes depend on.
+    """
+
+    #: More texts than come with reportgen: some are of older versions of its files.
+    _MOST = 1_000
+
+    def __init__(self, source: Path, *about: bytes | str) -> None:
+        self._source = source
+        self._key = key_of(*about)
+        self._notes: dict[str, str] | None = None
+        self._new: dict[str, str] = {}
+
+    def get(self, text: str) -> str | None:
+        """Return the note about this text, None where there is none."""
+        return self._load().get(_digest(text))
+
+    def put(self, text: str, note: str) -> None:
+        """Note something about this text."""
+        if self._load().get(_digest(text)) != note:
+            self._load()[_digest(text)] = self._new[_digest(text)] = note
+
+    def save(self) -> None:
+        """Keep the notes, where there is a new one."""
+        if self._new:
+            notes = self._load() if len(self._load()) <= self._MOST else self._new
+            write(self._source, self._key, marshal.dumps(notes))
+            self._new = {}
+
+    def _load(self) -> dict[str, str]:
+        if self._notes is None:
+            data = read(self._source, self._key)
+            self._notes = {} if data is None else marshal.loads(data)  # noqa: S302 - beside our own code, and whole
+        return self._notes
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _place(source: Path) -> Path:

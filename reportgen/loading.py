@@ -24,6 +24,8 @@ from reportgen.settings import Settings
 from reportgen.sqlfile import find_sql_files, near
 from reportgen.warehouse import Limits, Warehouse
 
+#: Inputs of fewer bytes than this are small.
+_SMALL = 1_000_000
 #: Called with a stage's name, how much of it is done and how much there is (bytes or steps; 0: unknown).
 Progress = Callable[[str, int, int], None]
 
@@ -48,15 +50,24 @@ def input_paths(settings: Settings, inputs: Inputs) -> list[Path]:
     return [source.path for source in sources] + default + ([settings.file] if settings.file else [])
 
 
-def open_warehouse(settings: Settings) -> Warehouse:
+def open_warehouse(settings: Settings, inputs: Inputs) -> Warehouse:
     """Return a new warehouse, whose `keep` puts it in its place."""
     try:
         limits = Limits(settings.detector_seconds, settings.memory)
-        return Warehouse(settings.work / "warehouse.duckdb", limits=limits)
+        # On a small project, sharing out the work takes longer than doing it.
+        threads = 1 if _bytes_of(inputs) < _SMALL else None
+        return Warehouse(settings.work / "warehouse.duckdb", limits=limits, threads=threads)
     except OSError as error:
         raise ReportgenError(
             str(settings.work), f"can't be written ({error.strerror})", "Check the permissions, or delete the folder."
         ) from error
+
+
+def _bytes_of(inputs: Inputs) -> int:
+    """Return about how many bytes there are to read."""
+    single = [source for source in (inputs.healing, inputs.budget) if source is not None]
+    paths = [source.path for source in (*inputs.events, *inputs.feedback, *single)]
+    return sum(path.stat().st_size * (10 if path.suffix in (".gz", ".zst") else 1) for path in paths)
 
 
 def read_cost_events(settings: Settings, inputs: Inputs, csv: Path, progress: Progress) -> CostEvents:

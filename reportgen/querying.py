@@ -189,6 +189,7 @@ def schema(project: Path) -> list[TableInfo]:
 
 def tables(store: Warehouse) -> list[TableInfo]:
     """Return the tables that detectors and queries read, by name, with what their comments say."""
+    store.write_comments()
     found: dict[str, list[tuple[str, str, str]]] = {}
     for table, column, kind, comment in store.query(
         "select table_name, column_name, data_type, coalesce(comment, '') from duckdb_columns()"

@@ -13,6 +13,7 @@ The comment is part of the text that DuckDB gets, so its error lines are the fil
 from __future__ import annotations
 
 import difflib
+import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +23,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
+from reportgen.compiled import Notes
 from reportgen.errors import ReportgenError
+from reportgen.resources import resource_dir
 from reportgen.tomlfile import key_lines
 
 Origin = Literal["built-in", "project"]
@@ -30,6 +33,8 @@ Origin = Literal["built-in", "project"]
 _OPEN = "/*---"
 _CLOSE = "---*/"
 _ID = re.compile(r"^[a-z][a-z0-9_]*$")
+#: The front matter of built-in files as JSON; `{"": "1.5"}` is a decimal number.
+_FRONT = Notes(resource_dir("sql") / "README.md", "front matter")
 _TOML_LINE = re.compile(r"line (\d+)")
 
 
@@ -92,7 +97,7 @@ def read_sql_file(path: Path, *, name: str, origin: Origin) -> SqlFile:
             line = 1 + text[: start + len(_OPEN)].count("\n") + _line_of(head, ("/*", "*/"))
             raise ReportgenError(f"{name}:{line}", "front matter can't hold /* or */: SQL comments nest", "Reword it.")
         try:
-            front = _front_matter(head)
+            front = _front_matter(head, origin == "built-in")
         except tomllib.TOMLDecodeError as error:
             found = _TOML_LINE.search(str(error))
             line = text[:start].count("\n") + (int(found.group(1)) if found else 1)
@@ -102,9 +107,27 @@ def read_sql_file(path: Path, *, name: str, origin: Origin) -> SqlFile:
 
 
 @lru_cache(maxsize=512)
-def _front_matter(text: str) -> dict[str, Any]:
-    """Parse front matter, once for each text: a live preview reads all files at each change of one."""
-    return tomllib.loads(text, parse_float=Decimal)
+def _front_matter(text: str, built_in: bool) -> dict[str, Any]:
+    """Parse front matter, once for each text: a live preview reads all files at each change of one.
+
+    What comes with reportgen is parsed once for all processes.
+    """
+    known = _FRONT.get(text) if built_in else None
+    if known is None:
+        front = tomllib.loads(text, parse_float=Decimal)
+        if built_in:
+            _FRONT.put(text, _plain(front))
+        return front
+    found: dict[str, Any] = json.loads(known, object_hook=_decimals)
+    return found
+
+
+def _plain(front: Mapping[str, Any]) -> str:
+    return json.dumps(front, default=lambda value: {"": str(value)})
+
+
+def _decimals(value: dict[str, Any]) -> object:
+    return Decimal(value[""]) if value.keys() == {""} else value
 
 
 def _line_of(text: str, needles: Sequence[str]) -> int:
@@ -130,6 +153,7 @@ def find_sql_files(folder: str, built_in: Path, project: Path | None) -> list[Sq
             except ReportgenError as error:
                 file = SqlFile(path.stem, path, name, origin, {}, _text(path), error)
             files[file.id] = replace(file, replaces=files.get(file.id)) if origin == "project" else file
+    _FRONT.save()
     return [files[key] for key in sorted(files)]
 
 

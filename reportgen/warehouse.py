@@ -8,7 +8,7 @@ setting.
 from __future__ import annotations
 
 import contextlib
-import json
+import os
 import shutil
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -23,11 +23,15 @@ import duckdb
 from reportgen.errors import ReportgenError
 from reportgen.sqlerror import SqlError as SqlError
 from reportgen.sqlerror import failure, first_line
+from reportgen.sqlfacts import Facts, SqlFacts
 from reportgen.sqlfile import SqlFile
+from reportgen.sqlorder import in_order
 from reportgen.sqltext import literal, quoted
 from reportgen.sqltree import STEADY, read_tree
 
 Row = tuple[Any, ...]
+#: What texts say is the same in every warehouse of a process.
+_FACTS = SqlFacts(duckdb.__version__)
 T = TypeVar("T")
 
 #: What the input rooms hand over; see the readers for what each column means. Money is DECIMAL, times are UTC.
@@ -92,26 +96,45 @@ class Limits:
 class Warehouse:
     """An open warehouse. Use as a context manager; every method raises SqlError or ReportgenError."""
 
-    def __init__(self, path: Path | None = None, *, read_only: bool = False, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        path: Path | None = None,
+        *,
+        read_only: bool = False,
+        limits: Limits | None = None,
+        threads: int | None = None,
+    ) -> None:
+        """Open the DuckDB file at `path`, or a new one that `keep` puts there; None: in memory.
+
+        `threads`: how many cores a query may use (None: all). Where the inputs are small one is quicker.
+        """
         self.limits = limits or Limits()
         self._target = path
         self._new = None if path is None or read_only else path.with_name(path.name + ".new")
+        #: What is still to be said of each table.
+        self._comments: dict[str, list[str]] = {}
         if self._new is not None:
             self._discard()
             self._new.parent.mkdir(parents=True, exist_ok=True)
         database = ":memory:" if path is None else str(path if read_only else self._new)
-        try:
-            self._con = duckdb.connect(database, read_only=read_only)
-        except duckdb.Error as error:
-            raise _not_opened(path, error) from error
         # Where in a statement an error is comes as a number, not as a drawing.
-        self._con.execute("set errors_as_json = true")
-        self._con.execute(f"set memory_limit = '{self.limits.memory}'")
+        config: dict[str, Any] = {"errors_as_json": True, "memory_limit": self.limits.memory}
+        if self._new is not None:
+            # Nobody knows of the file until it is whole: `keep` waits for the disk, once.
+            config["fsync_mode"] = "NONE"
         if path is None:
             # A warehouse in memory must not spill into the directory one happens to stand in.
-            self._con.execute("set temp_directory = ''")
+            config["temp_directory"] = ""
+        if threads is not None:
+            config["threads"] = threads
+        try:
+            self._con = duckdb.connect(database, read_only=read_only, config=config)
+        except duckdb.Error as error:
+            raise _not_opened(path, error) from error
         # Order of rows is always asked for in the SQL; keeping the insertion order would only cost memory.
-        self._con.execute("set timezone = 'UTC'") if _has_timezone(self._con) else None
+        with contextlib.suppress(duckdb.Error):
+            # A DuckDB without time zones has no such setting.
+            self._con.execute("set timezone = 'UTC'")
 
     def __enter__(self) -> Warehouse:
         return self
@@ -131,10 +154,13 @@ class Warehouse:
 
     def keep(self) -> None:
         """Close the warehouse and put it in its place, whole."""
+        self.write_comments()
         self._con.execute("checkpoint")
         self._con.close()
         if self._new is not None and self._target is not None:
             try:
+                with self._new.open("rb") as file:
+                    os.fsync(file.fileno())
                 self._new.replace(self._target)
             except OSError as error:
                 raise ReportgenError(
@@ -196,7 +222,7 @@ class Warehouse:
                 where = f"{file.name}:{wrong.line}" if wrong.line else file.name
                 raise ReportgenError(where, wrong.message, "Mend the SQL; nothing was written.") from wrong
             self._refuse_less(file)
-            self._comment(file)
+            self._comments[file.id] = self._comments_of(file)
 
     def _refuse_less(self, file: SqlFile) -> None:
         """Refuse a project's file that stands in for a built-in one without giving every column of it."""
@@ -216,46 +242,21 @@ class Warehouse:
             )
 
     def _in_order(self, files: Sequence[SqlFile]) -> list[SqlFile]:
-        by_id = {file.id: file for file in files}
-        needs: dict[str, set[str]] = {}
-        # What the built-in file would read comes first too: only then can its columns be compared.
-        wished: dict[str, set[str]] = {}
+        both = [one for file in files for one in (file, file.replaces) if one is not None]
+        facts = self.facts([one.text for one in both if one.broken is None])
         for file in files:
             if file.broken is not None:
                 raise file.broken
             self.check_one_select(file)
-            others = set(by_id) - {file.id}
-            needs[file.id] = self._references(file) & others
-            wished[file.id] = self._references(file.replaces) & others if file.replaces else set()
-        done: list[SqlFile] = []
-        placed: set[str] = set()
-        while len(done) < len(files):
-            waiting = [key for key in sorted(by_id) if key not in placed]
-            ready = [key for key in waiting if needs[key] | wished[key] <= placed]
-            ready = ready or [key for key in waiting if needs[key] <= placed][:1]
-            if not ready:
-                cycle = " and ".join(f"sql/…/{key}.sql" for key in sorted(set(by_id) - placed))
-                raise ReportgenError(cycle, "these views need each other", "Break the circle.")
-            done.extend(by_id[key] for key in ready)
-            placed.update(ready)
-        return done
+        return in_order(files, facts)
 
-    def _references(self, file: SqlFile) -> set[str]:
-        """Return the tables of the main schema that a file reads, from DuckDB's own parse tree."""
-        names: set[str] = set()
-        try:
-            waiting: list[Any] = [json.loads(self.serialized(file.text))]
-        except RecursionError:
-            raise ReportgenError(file.name, "is nested too deeply to be read", "Take it apart.") from None
-        while waiting:
-            node = waiting.pop()
-            if isinstance(node, dict):
-                if node.get("type") == "BASE_TABLE" and node.get("schema_name") in ("", "main"):
-                    names.add(str(node["table_name"]))
-                waiting.extend(node.values())
-            elif isinstance(node, list):
-                waiting.extend(node)
-        return names
+    def facts(self, texts: Sequence[str]) -> Mapping[str, Facts]:
+        """Return what each text says."""
+        return _FACTS.of(texts, self.all_serialized)
+
+    def keep_facts(self, files: Iterable[SqlFile]) -> None:
+        """Keep what the built-in ones among these files say for the next process."""
+        _FACTS.keep(file.text for file in files if file.origin == "built-in")
 
     def serialized(self, text: str) -> str:
         """Return DuckDB's parse tree of the statements of a text as JSON, or what is wrong with them."""
@@ -267,33 +268,40 @@ class Warehouse:
         found = self._run("", "select list_transform(?, lambda t: json_serialize_sql(t))", [list(texts)]).rows[0][0]
         return [str(tree) for tree in found or ()]
 
-    def _comment(self, file: SqlFile) -> None:
+    def _comments_of(self, file: SqlFile) -> list[str]:
         doc = str(file.front.get("doc") or file.front.get("title") or "").strip()
         said = [f"comment on table {file.id} is {quoted(doc)}"] if doc else []
-        existing = set(self.columns(file.id))
-        for column, text in file.front.get("columns", {}).items():
+        columns: Mapping[str, object] = file.front.get("columns", {})
+        existing = set(self.columns(file.id)) if file.origin == "project" else columns.keys()
+        for column, text in columns.items():
             if column not in existing:
                 what = f"[columns] names '{column}', which the SELECT does not give"
                 raise file.problem(what, key=("columns", column))
             name = column.replace('"', '""')
             said.append(f'comment on column {file.id}."{name}" is {quoted(str(text))}')
+        return said
+
+    def write_comments(self) -> None:
+        """Write what the files say of their tables and columns into the warehouse, where that is still to be done.
+
+        Not at once: hundreds of small statements take longer than making the tables of a small project.
+        """
+        said = [statement for table in self._comments.values() for statement in table]
+        self._comments.clear()
         if said:
-            self._con.execute("; ".join(said))
+            self._con.execute("; ".join(["begin", *said, "commit"]))
 
     def columns(self, table: str) -> list[str]:
         """Return the column names of a table or view."""
-        rows = self._con.execute(
-            "select column_name from information_schema.columns where table_schema = 'main' and table_name = ?"
-            " order by ordinal_position",
-            [table],
-        ).fetchall()
-        return [str(row[0]) for row in rows]
+        found = self._con.execute(f'select * from main."{table}" limit 0').description or ()
+        return [str(column[0]) for column in found]
 
     def create_view(self, schema: str, name: str, values: Mapping[str, Decimal | int | str | bool]) -> None:
         """Create a one-row view of constants: how parameters reach the SQL as data."""
-        self._con.execute(f"create schema if not exists {schema}")
         columns = ", ".join(f"{literal(value)} as {key}" for key, value in values.items()) or "true as none"
-        self._con.execute(f"create or replace view {schema}.{name} as select {columns}")
+        self._con.execute(
+            f"create schema if not exists {schema}; create or replace view {schema}.{name} as select {columns}"
+        )
 
     def fill(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> None:
         """Create a table of our own results, and fill it."""
@@ -311,6 +319,8 @@ class Warehouse:
 
     def check_one_select(self, file: SqlFile) -> None:
         """Raise ReportgenError where the file is not exactly one SELECT, or its answer would differ between builds."""
+        if file.origin == "built-in" and _FACTS.is_single(file.text):
+            return
         try:
             statements = self._con.extract_statements(file.text)
         except duckdb.Error as error:
@@ -323,7 +333,9 @@ class Warehouse:
                 + (f", and holds {len(statements)} statements" if len(statements) != 1 else ""),
                 "Keep the SELECT only.",
             )
-        if file.origin == "project":
+        if file.origin == "built-in":
+            _FACTS.note_single(file.text)
+        else:
             # What is built in was looked at when it was made, by a test.
             for found in read_tree(self.serialized(file.text)).unsteady:
                 line = file.text.encode()[: found.at or 0].count(b"\n") + 1
@@ -401,11 +413,6 @@ class Warehouse:
             yield names, iter(lambda: cursor.fetchone() or (), ())
         finally:
             cursor.close()
-
-
-def _has_timezone(con: duckdb.DuckDBPyConnection) -> bool:
-    found = con.execute("select count(*) from duckdb_settings() where lower(name) = 'timezone'").fetchone()
-    return bool(found and found[0])
 
 
 def _not_opened(path: Path | None, error: duckdb.Error) -> ReportgenError:

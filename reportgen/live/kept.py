@@ -156,6 +156,7 @@ class KeptWarehouse(Warehouse):
     def save(self, target: Path) -> None:
         """Put a copy of the warehouse at `target`, whole: what a build would have left there."""
         self._beside.clear()
+        self.write_comments()
         self._con.execute("checkpoint")
         # No statement runs while we copy, and after a checkpoint the file is all there is.
         fresh = target.with_name(target.name + ".new")
@@ -282,6 +283,7 @@ class KeptWarehouse(Warehouse):
     def _drop(self, name: str) -> None:
         """Drop a table, so that nothing that is made anew in its place can be mixed up with it."""
         self._con.execute(f'drop table if exists "{name}"')
+        self._comments.pop(name, None)
         if self._made.pop(name, None) is not None:
             self._changed(name)
 

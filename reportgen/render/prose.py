@@ -19,6 +19,7 @@ _BLANKS = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029]+")
 #: Never seen by a reader, but able to hide or reorder what is: shown by their code point. The two joiners stay,
 #: because Persian and emoji need them.
 _JOINERS = "\u200c\u200d"
+_HIDDEN = re.compile(r"[^\t\n\x20-\x7e]")
 _BLANK_LETTERS = "\u034f\u115f\u1160\u2800\u3164\uffa0"
 #: Characters that can start or end inline markup anywhere. `_` inside a word, `$` before a digit, and `&` that
 #: begins no entity can't, and stay readable in a terminal.
@@ -47,7 +48,7 @@ def plain(text: object) -> str:
 
 def visible(text: str) -> str:
     """Return the text with control characters gone and invisible ones shown by code point; line ends and tabs stay."""
-    if text.isascii() and text.isprintable():
+    if text.isascii() and (text.isprintable() or _HIDDEN.search(text) is None):
         return text
     return "".join(_visible_character(character) for character in text)
 

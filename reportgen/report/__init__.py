@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
 from reportgen.chartfiles import ChartFailed, read_charts
@@ -118,8 +118,22 @@ def _charts(
             return ids.get((values[0], values[1], values[2]))
         return ""
 
-    charts, failed = read_charts(view.warehouse, files, key, titles)
+    shown = {one.detector for one, _ in pairs}
+    asked = [file for file in files if not _is_for_nobody(file, shown)]
+    charts, failed = read_charts(view.warehouse, asked, key, titles)
     return _apart(charts), failed
+
+
+def _is_for_nobody(file: SqlFile, shown: Set[str]) -> bool:
+    """Say whether a built-in chart is about recommendations that this report does not have.
+
+    It would have no rows, and a query without rows takes as long to plan as any other. A project's own chart is asked
+    in any case: where it is wrong, that must be told.
+    """
+    if file.origin == "project" or file.broken is not None:
+        return False
+    page, about = file.front.get("page"), file.front.get("detectors", ())
+    return (page == "recommendations" and not shown) or (page == "recommendation" and shown.isdisjoint(about))
 
 
 def _apart(charts: Sequence[Chart]) -> list[Chart]:

@@ -9,13 +9,9 @@ from typing import cast, get_args
 
 from reportgen.model import Detector, SqlKind, SqlText
 from reportgen.sqlfile import SqlFile
-from reportgen.sqltree import read_tree
 from reportgen.warehouse import Warehouse
 
 _KINDS: tuple[str, ...] = get_args(SqlKind)
-#: What a text reads depends on the text alone: a live preview reads all files again at each change of one.
-_known: dict[str, tuple[str, ...]] = {}
-_MOST = 1_000
 
 
 def sql_texts(store: Warehouse, files: Sequence[SqlFile]) -> list[SqlText]:
@@ -60,11 +56,5 @@ def _word(file: SqlFile, key: str) -> str:
 
 
 def _reads(store: Warehouse, texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    new = [text for text in dict.fromkeys(texts) if text not in _known]
-    if len(_known) + len(new) > _MOST:
-        _known.clear()
-        new = list(dict.fromkeys(texts))
     # What is no single SELECT (macros, a broken file) reads nothing that can be told.
-    for text, tree in zip(new, store.all_serialized(new) if new else [], strict=True):
-        _known[text] = tuple(sorted(read_tree(tree).tables))
-    return {text: _known[text] for text in texts}
+    return {text: facts.tables for text, facts in store.facts(texts).items()}
