@@ -221,6 +221,7 @@ def _build(
     verbose: bool,
     no_color: bool,
     no_redact: bool,
+    profile: bool,
     **flags: Any,  # noqa: ANN401 - named as the fields of Settings
 ) -> int:
     if no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
@@ -249,6 +250,10 @@ def _build(
         return problem.exit_code
     if verbose:
         _tell_notices(result.report.notices)
+    if profile:
+        from reportgen.stages import profile_lines
+
+        click.echo("\n".join(profile_lines(result.stages)), err=True)
     for complaint in complaints(result, flags.get("fail_on")):
         complain(complaint)
     for caution in cautions(result, flags.get("fail_on")):

@@ -46,6 +46,8 @@ def build_options(command: F) -> F:
         click.option("--single-file", type=click.Path(), help="Write the report as one page too, to send by mail."),
         click.option("--strict", is_flag=True, help="Exit 1 where a line of an input was rejected."),
         click.option("--fail-on", type=click.IntRange(0, 100), metavar="SCORE", help="Exit 4 from this total on."),
+        click.option("--verify-cache", is_flag=True, help="Hash every input whole to see whether it changed."),
+        click.option("--profile", is_flag=True, help="Print where the time went, a row a stage."),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the summary."),
         click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors (and the object of --json)."),
         click.option("--verbose", "-v", is_flag=True, help="Print every warning, and tracebacks of faults."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -15,6 +15,7 @@ from reportgen.inputs.events import EventsRead, read_events
 from reportgen.inputs.feedback import read_feedback
 from reportgen.inputs.healing_log import read_healing
 from reportgen.inputs.sources import Inputs
+from reportgen.inputs.sources import input_paths as input_paths
 from reportgen.macros import make_macros
 from reportgen.model import InputFile, Notice, RejectedLine
 from reportgen.names import Names, clean_name, fold
@@ -22,12 +23,11 @@ from reportgen.report import Found
 from reportgen.resources import resource_dir
 from reportgen.settings import Settings
 from reportgen.sqlfile import find_sql_files, near
+from reportgen.stages import Progress
 from reportgen.warehouse import Limits, Warehouse
 
 #: Inputs of fewer bytes than this are small.
 _SMALL = 1_000_000
-#: Called with a stage's name, how much of it is done and how much there is (bytes or steps; 0: unknown).
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,28 +39,34 @@ class CostEvents:
     csv: Path
 
 
-def input_paths(settings: Settings, inputs: Inputs) -> list[Path]:
-    """Return every file that is read, the settings file last: what no output may be written over."""
-    single = [source for source in (inputs.healing, inputs.budget) if source is not None]
-    sources = [*inputs.events, *inputs.feedback, *single]
-    # Where an input would be looked for next time, an output must not lie either.
-    places = ("budget/cost-events.jsonl", "cost-events.jsonl", "FEEDBACK.md", "feedback/FEEDBACK.md",
-              "healing-log.jsonl", "BUDGET.md", "reportgen.toml")  # fmt: skip
-    default = [settings.project / place for place in places]
-    return [source.path for source in sources] + default + ([settings.file] if settings.file else [])
+def open_warehouse(settings: Settings, inputs: Inputs, *, again: bool = False) -> Warehouse:
+    """Return a new warehouse, whose `keep` puts it in its place. `again`: with the marts of the one that is there.
 
-
-def open_warehouse(settings: Settings, inputs: Inputs) -> Warehouse:
-    """Return a new warehouse, whose `keep` puts it in its place."""
+    Raises ReportgenError where it can't be opened.
+    """
     try:
         limits = Limits(settings.detector_seconds, settings.memory)
         # On a small project, sharing out the work takes longer than doing it.
         threads = 1 if _bytes_of(inputs) < _SMALL else None
-        return Warehouse(settings.work / "warehouse.duckdb", limits=limits, threads=threads)
+        store = Warehouse(settings.work / "warehouse.duckdb", limits=limits, threads=threads, again=again)
+        if again:
+            _keep_marts_only(store, settings)
+        return store
     except OSError as error:
         raise ReportgenError(
             str(settings.work), f"can't be written ({error.strerror})", "Check the permissions, or delete the folder."
         ) from error
+
+
+def _keep_marts_only(store: Warehouse, settings: Settings) -> None:
+    """Drop what a build makes after the marts, and lock the warehouse as loading does."""
+    built_in, own = resource_dir("sql"), settings.project / "sql"
+    try:
+        store.keep_only([file.id for folder in ("sources", "marts") for file in find_sql_files(folder, built_in, own)])
+        store.lock()
+    except BaseException:
+        store.close()
+        raise
 
 
 def _bytes_of(inputs: Inputs) -> int:

@@ -68,6 +68,8 @@ class Settings:
     strict: bool = False
     adopt: bool = False
     fail_on: int | None = None
+    #: Whether what was kept from the last build is trusted only where the whole content of every input is the same.
+    verify_cache: bool = False
 
     @property
     def work(self) -> Path:

@@ -333,6 +333,7 @@ SETTINGS: tuple[Setting, ...] = (
 FLAG_ONLY: dict[str, tuple[str, Callable[[object], object]]] = {
     "strict": ("--strict", read.truth),
     "adopt": ("--adopt", read.truth),
+    "verify_cache": ("--verify-cache", read.truth),
     "fail_on": ("--fail-on", read.whole_score),
 }
 

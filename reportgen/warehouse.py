@@ -103,8 +103,9 @@ class Warehouse:
         read_only: bool = False,
         limits: Limits | None = None,
         threads: int | None = None,
+        again: bool = False,
     ) -> None:
-        """Open the DuckDB file at `path`, or a new one that `keep` puts there; None: in memory.
+        """Open the DuckDB file at `path`, or a new one that `keep` puts there (`again`: a copy); None: in memory.
 
         `threads`: how many cores a query may use (None: all). Where the inputs are small one is quicker.
         """
@@ -116,6 +117,9 @@ class Warehouse:
         if self._new is not None:
             self._discard()
             self._new.parent.mkdir(parents=True, exist_ok=True)
+            if again and path is not None:
+                # What is there stays as it is until the new one is whole.
+                shutil.copyfile(path, self._new)
         database = ":memory:" if path is None else str(path if read_only else self._new)
         # Where in a statement an error is comes as a number, not as a drawing.
         config: dict[str, Any] = {"errors_as_json": True, "memory_limit": self.limits.memory}
@@ -142,6 +146,10 @@ class Warehouse:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the warehouse; one that was not kept is gone."""
         self._con.close()
         self._discard()
 
@@ -166,6 +174,13 @@ class Warehouse:
                 raise ReportgenError(
                     str(self._target), f"can't be replaced ({error.strerror})", "Remove it; it is made anew."
                 ) from error
+
+    def keep_only(self, tables: Iterable[str]) -> None:
+        """Drop every table of the main schema but these, and all parameters."""
+        kept = set(tables)
+        found = self._con.execute("select table_name from duckdb_tables() where schema_name = 'main'").fetchall()
+        gone = [f'drop table main."{name}"' for (name,) in found if name not in kept]
+        self._con.execute("; ".join([*gone, "drop schema if exists params cascade"]))
 
     def load_raw(self, tables: Mapping[str, Iterable[Sequence[Any]]], events_csv: Path | None) -> None:
         """Create the schema `raw` and fill it: `tables` by the names of RAW_TABLES, events from the reader's CSV."""

@@ -93,6 +93,17 @@ def find_inputs(settings: Settings) -> Inputs:
     )
 
 
+def input_paths(settings: Settings, inputs: Inputs) -> list[Path]:
+    """Return every file that is read, the settings file last: what no output may be written over."""
+    single = [source for source in (inputs.healing, inputs.budget) if source is not None]
+    sources = [*inputs.events, *inputs.feedback, *single]
+    # Where an input would be looked for next time, an output must not lie either.
+    places = ("budget/cost-events.jsonl", "cost-events.jsonl", "FEEDBACK.md", "feedback/FEEDBACK.md",
+              "healing-log.jsonl", "BUDGET.md", "reportgen.toml")  # fmt: skip
+    default = [settings.project / place for place in places]
+    return [source.path for source in sources] + default + ([settings.file] if settings.file else [])
+
+
 def _shown(settings: Settings, name: str) -> str:
     return redact(name) if settings.redact else name
 

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from reportgen import building, loading
+from reportgen import analysing, loading, making
 from reportgen import publish as publishing
 from reportgen.errors import ReportgenError
 from reportgen.inputs.sources import Inputs
@@ -183,12 +183,12 @@ class Preview:
         before = self._board.view.content
         if before is not None and broken - self._broken:
             return partial(self._hold, problems)
-        analysed = building.with_retired(settings, analysed)
+        analysed = analysing.with_retired(settings, analysed)
         templates = {p: s for p, s in stamps.items() if not p.endswith((".sql", TEST)) and p != str(settings.file)}
         key = (steps.analysed_from, analysed.report.retired, templates)
         if before is not None and key == self._shown:
             return partial(self._keep, problems)
-        plan = plan_site(analysed.report, template_dirs=building.template_dirs(settings))
+        plan = plan_site(analysed.report, template_dirs=making.template_dirs(settings))
         plan["data/report.json"] = partial(report_json.report_bytes, analysed.report)
         plan.update(analysed.csvs)
         number = 1 if before is None else before.number + 1
@@ -256,20 +256,20 @@ class Preview:
             self._board.show(problems=(*self._board.view.problems, error))
 
     def _publish(
-        self, settings: Settings, found: Inputs, analysed: building.Analysed, content: Content
+        self, settings: Settings, found: Inputs, analysed: analysing.Analysed, content: Content
     ) -> Iterator[None]:
         """Make the rest of the site, page by page, and publish it with RECOMMENDATIONS.md."""
         for path in content.paths:
             content.make(path)
             yield
-        markdown = building.recommendations(settings, analysed)
+        markdown = making.recommendations(settings, analysed)
         yield
-        outputs = building.stamp({path: content.make(path) for path in content.paths}, markdown)
+        outputs = making.stamp({path: content.make(path) for path in content.paths}, markdown)
         content.finish(outputs.site_files)
         yield
         with publishing.lock(settings.work, wait_seconds=LOCK_SECONDS, on_wait=self._tell):
             publishing.recover(site=settings.site, recommendations=settings.recommendations, work=settings.work)
-            building.swap_in(settings, loading.input_paths(settings, found), analysed, outputs, quiet)
+            making.swap_in(settings, loading.input_paths(settings, found), analysed, outputs, quiet)
         self._save_at = self._clock() + self._pace.idle
 
     def _save(self) -> None:

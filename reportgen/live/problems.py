@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from reportgen.building import Analysed
+from reportgen.analysing import Analysed
 from reportgen.errors import ReportgenError
 from reportgen.live.board import Problem, Tests
 from reportgen.redact import redact

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from reportgen import building, loading
+from reportgen import analysing, loading
 from reportgen import publish as publishing
 from reportgen.errors import ReportgenError
 from reportgen.inputs.sources import Inputs, find_inputs
@@ -76,7 +76,7 @@ class Steps:
         self._folder: Path | None = None
         self._events: tuple[tuple[Any, ...], loading.CostEvents] | None = None
         self._loaded: Loaded | None = None
-        self._analysed: building.Analysed | None = None
+        self._analysed: analysing.Analysed | None = None
         #: What the last analysis was made from.
         self.analysed_from: tuple[Any, ...] | None = None
         #: Reading the inputs may take half of the time, not more: when they may be read again.
@@ -164,7 +164,9 @@ class Steps:
                 before[1].csv.unlink(missing_ok=True)
         return self._events[1]
 
-    def analyse(self, settings: Settings, found: Inputs, loaded: Loaded, sql: Mapping[str, Stamp]) -> building.Analysed:
+    def analyse(
+        self, settings: Settings, found: Inputs, loaded: Loaded, sql: Mapping[str, Stamp]
+    ) -> analysing.Analysed:
         """Build marts, run detectors, scoring and charts where any SQL or a setting changed."""
         key = (loaded.key, settings, sql)
         if self._analysed is None or self.analysed_from != key:
@@ -176,7 +178,7 @@ class Steps:
                 store.limits = Limits(settings.detector_seconds, settings.memory)
                 store.begin(tables, [file.id for file in find_sql_files("detectors", built_in, own)])
                 accounts, only = loading.make_marts(store, settings, loaded.found, quiet)
-                analysed = building.analyse(store, settings, found, accounts, only, quiet)
+                analysed = analysing.analyse(store, settings, found, accounts, only, quiet)
             self.analysed_from, self._analysed = key, analysed
         return self._analysed
 

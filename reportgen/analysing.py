@@ -1,0 +1,187 @@
+"""From the marts to a report: detectors, scoring, charts and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import reportgen
+from reportgen import detectorfile, macros, tables
+from reportgen import detectors as detecting
+from reportgen import publish as publishing
+from reportgen.chartfiles import ChartFailed
+from reportgen.inputs.sources import Inputs
+from reportgen.model import Build, Notice, Report, Retired
+from reportgen.render import BUILD_HASH
+from reportgen.report import Found, assemble, with_extras
+from reportgen.resources import resource_dir
+from reportgen.settings import Settings
+from reportgen.sqlfile import find_sql_files
+from reportgen.stages import Progress, Stages
+from reportgen.versions import versions
+from reportgen.warehouse import Warehouse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysed:
+    """What came of the warehouse: the report, the charts and tables that failed, what makes the CSV files, by path."""
+
+    report: Report
+    #: Every finding's id and title, shown or not.
+    ids: Mapping[str, str]
+    failed: Sequence[ChartFailed | tables.TableFailed]
+    csvs: Mapping[str, Callable[[], bytes]]
+
+
+def analyse(
+    store: Warehouse,
+    settings: Settings,
+    inputs: Inputs,
+    found: Found,
+    only: str | None,
+    progress: Progress,
+    stages: Stages | None = None,
+) -> Analysed:
+    """Run detectors, scoring and charts on the marts. Raises ReportgenError where the settings or scoring are wrong."""
+    stages = stages or Stages()
+    built_in, own = resource_dir("sql"), settings.project / "sql"
+    files = find_sql_files("detectors", built_in, own)
+    detectorfile.check_settings(files, settings)
+    readings = [detectorfile.read_detector(file, settings) for file in files]
+    # A chart may read the parameters of a detector that is switched off: every file has its view.
+    for one in readings:
+        if one.broken is None:
+            store.create_view("params", one.file.id, one.values)
+    store.create_view("params", "report", {"pipeline": only or ""})
+    active = [one for one in readings if detectorfile.is_on(one, settings)]
+    present = frozenset(
+        name
+        for name, there in (
+            ("events", inputs.events), ("feedback", inputs.feedback), ("healing", inputs.healing),
+            ("budget", inputs.budget),
+        )
+        if there
+    )  # fmt: skip
+    progress("detect", 0, len(active))
+    with stages.stage("run the detectors") as stage:
+        outcomes = detecting.run_detectors(
+            store,
+            active,
+            present=present,
+            counts=_counts(store, only),
+            most=settings.detector_findings,
+            pipelines={str(row[0]) for row in store.query("select pipeline from pipelines").rows},
+        )
+        stage.rows = sum(len(one.findings) for one in outcomes)
+    scoring = find_sql_files("scoring", built_in, own)
+    with stages.stage("score"):
+        store.fill("findings", detecting.FINDINGS, [f.cells() for o in outcomes for f in o.findings])
+        store.create_tables(scoring)
+    made = [file for folder in ("sources", "marts") for file in find_sql_files(folder, built_in, own)]
+    charts = find_sql_files("charts", built_in, own)
+    whole = find_sql_files("tables", built_in, own)
+    progress("detect", len(active), len(active))
+    with stages.stage("read the charts and the report") as stage:
+        report, failed, ids = assemble(
+            store,
+            outcomes,
+            off=[one for one in readings if not detectorfile.is_on(one, settings)],
+            pipeline=only,
+            charts=charts,
+            sql=[*macros.files(own), *made, *scoring, *charts, *whole],
+            found=found,
+            build=_build_facts(settings, only),
+        )
+        stage.rows = sum(len(chart.rows) for chart in report.charts)
+    with stages.stage("read the tables") as stage:
+        wholes = tables.make_tables(
+            store,
+            whole,
+            recommendations=report.recommendations,
+            detectors=report.detectors,
+            inputs=found.inputs,
+            rejected=found.rejected,
+        )
+        stage.rows = sum(table.rows for table in wholes.tables)
+    store.keep_facts([*files, *made, *scoring, *charts, *whole])
+    notices = [
+        Notice(code=f"{what}-failed", message=f"{what} {one.file.id} failed: {one.message}", file=one.where)
+        for what, ones in (("chart", failed), ("table", wholes.failed))
+        for one in ones
+    ]
+    report = replace(report, notices=[*report.notices, *notices])
+    report = with_extras(report, tables=wholes.tables, retired=())
+    return Analysed(report=report, ids=ids, failed=[*failed, *wholes.failed], csvs=wholes.files)
+
+
+def with_retired(settings: Settings, analysed: Analysed) -> Analysed:
+    """Return the same with the recommendations that the published site shows and this report no longer does."""
+    report = analysed.report
+    looked = {d.detector for d in report.detectors if d.status in ("found", "clear")}
+    known = looked | {d.detector for d in report.detectors} | {d.detector for d in report.detectors_off}
+
+    def detector(one: str) -> str:
+        """Return the detector that gave an id, empty where there is no such detector any more."""
+        return max((d for d in known if one.startswith(d.replace("_", "-") + "-")), key=len, default="")
+
+    manifest = publishing.read_manifest(settings.site)
+    # `ids` names every finding: what one pipeline's report does not show has not gone away. Nor has what its detector
+    # did not look for this time (skipped, failed or switched off): it stays known, and can be retired later.
+    unseen = {key: title for key, title in manifest.ids.items() if key not in analysed.ids
+              and detector(key) not in ("", *looked)}  # fmt: skip
+    gone = publishing.retire(manifest, {**unseen, **analysed.ids})
+    retired = [Retired(id=key, title=title) for key, title in gone.items() if detector(key) in looked]
+    return replace(
+        analysed,
+        ids={**unseen, **analysed.ids},
+        report=with_extras(report, tables=report.tables, retired=retired),
+    )
+
+
+def _counts(store: Warehouse, only: str | None) -> dict[str, int]:
+    where = "" if only is None else "where pipeline = ?"
+    queries = {
+        "events": f"select coalesce(sum(events), 0) from pipelines {where}",
+        "runs": f"select coalesce(sum(runs), 0) from pipelines {where}",
+        "pipeline_runs": f"select coalesce(max(runs), 0) from pipelines {where}",
+        "days": f"select count(distinct day) from agent_days {where}",
+        "priced_events": f"select coalesce(sum(with_usd), 0) from measures {where}",
+        "cache_events": f"select coalesce(sum(cache_events), 0) from agent_run_tokens {where}",
+        "feedback_rows": f"select coalesce(sum(feedback_rows), 0) from pipelines {where}",
+        "scores": f"select coalesce(sum(scores), 0) from agents {where}",
+        "agent_scores": f"select coalesce(max(scores) filter (where attributed), 0) from agents {where}",
+        "tags": f"select count(*) from feedback_tags {where}",
+        "healing_attempts": f"select count(*) from healing_attempts {where}",
+        "incidents": f"select count(*) from healing_incidents {where}",
+    }
+    counts = {name: int(store.query(text, [] if only is None else [only]).rows[0][0]) for name, text in queries.items()}
+    counts["reports"] = counts["feedback_rows"] + counts["incidents"]
+    # Limits are the whole project's, whatever is shown.
+    limits = "select count(distinct row_no) from budget_windows where window_name in ('weekly', 'monthly')"
+    counts["period_limits"] = int(store.query(limits).rows[0][0])
+    return counts
+
+
+def _build_facts(settings: Settings, only: str | None) -> Build:
+    def moment(value: datetime | None) -> str | None:
+        return None if value is None else value.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    return Build(
+        reportgen=reportgen.__version__,
+        versions=dict(versions()),
+        pipeline_filter=only,
+        since=moment(settings.since),
+        until=moment(settings.until),
+        as_of=moment(settings.as_of),
+        now=None,
+        redacted=settings.redact,
+        project=settings.title,
+        settings=[
+            ("run_gap", str(int(settings.run_gap.total_seconds())), "seconds"),
+            ("score_flag", f"{settings.score_flag:f}", "points"),
+            *([("window", str(settings.window.days), "days")] if settings.window else []),
+            *(("detector off", name, "") for name in sorted(settings.disabled)),
+        ],
+        hash=BUILD_HASH,
+    )
