@@ -17,17 +17,18 @@ LEVELS = [
     {"summary"},
     {"serving"},
     {"live"},
-    {"building", "checking", "checkrules", "querying", "catalogue", ""},
-    {"loading", "feedbackadd", "feedbackrow"},
+    {"building", "checking", "checkrules", "querying", "catalogue", "", "making", "analysing", "cache"},
+    {"loading", "feedbackadd", "feedbackrow", "marks", "packed"},
     {"report", "tables", "publish", "render", "inputs"},
     {"chartfiles", "wording", "quality", "detectortest"},
     {"detectors", "macros"},
     {"warehouse", "detectorfile", "testfile", "testcells", "testresults"},
-    {"sqlfile", "sqlerror", "sqltext", "sqltree", "healing", "healing_cli", "healing_exec", "healing_exec_cli"},
+    {"sqlorder"},
+    {"sqlfile", "sqlerror", "sqltext", "sqltree", "healing", "healing_cli", "healing_exec", "healing_exec_cli", "sqlfacts"},
     {"settings", "healing_journal", "hook"},
     {"settings_file", "settings_values", "settings_table", "tomlfile", "healing_policy"},
     {"names", "identity", "glossary"},
-    {"redact", "model", "errors", "resources", "linelog", "childprocess"},
+    {"redact", "model", "errors", "resources", "linelog", "childprocess", "compiled", "beside", "stages", "versions"},
 ]
 
 #: Parts of a room that lower rooms may use: they know nothing but the model.
@@ -36,7 +37,7 @@ LOW_PARTS = {"reportgen.render.format", "reportgen.render.prose", "reportgen.ren
 OWNERS = {
     "click": {"cli", "cli_feedback", "cli_options", "cli_workshop"},
     "duckdb": {"warehouse"},
-    "msgspec": {"report.json"},
+    "msgspec": {"report.json", "packed"},
     "zstandard": {"inputs.lines"},
     "jinja2": {"render.pages"},
     "markupsafe": {"render.pages"},
