@@ -11,10 +11,11 @@ from reportgen import detectorfile, macros, tables
 from reportgen import detectors as detecting
 from reportgen import publish as publishing
 from reportgen.chartfiles import ChartFailed
+from reportgen.found import Found
 from reportgen.inputs.sources import Inputs
 from reportgen.model import Build, Notice, Report, Retired
 from reportgen.render import BUILD_HASH
-from reportgen.report import Found, assemble, with_extras
+from reportgen.report import assemble, with_extras
 from reportgen.resources import resource_dir
 from reportgen.settings import Settings
 from reportgen.sqlfile import find_sql_files

@@ -10,16 +10,13 @@ from typing import Any
 
 from reportgen import quality
 from reportgen.errors import ReportgenError
-from reportgen.inputs.budget import read_budget
+from reportgen.found import Found
 from reportgen.inputs.events import EventsRead, read_events
-from reportgen.inputs.feedback import read_feedback
-from reportgen.inputs.healing_log import read_healing
 from reportgen.inputs.sources import Inputs
 from reportgen.inputs.sources import input_paths as input_paths
 from reportgen.macros import make_macros
 from reportgen.model import InputFile, Notice, RejectedLine
 from reportgen.names import Names, clean_name, fold
-from reportgen.report import Found
 from reportgen.resources import resource_dir
 from reportgen.settings import Settings
 from reportgen.sqlfile import find_sql_files, near
@@ -97,20 +94,27 @@ def load(store: Warehouse, settings: Settings, inputs: Inputs, events: CostEvent
 
     Adds to `events.names`. Nothing from here on needs a file: SQL of the project runs behind the lock.
     """
+    # The rooms of what is not there are not imported.
     names = events.names
-    feedback = read_feedback(inputs.feedback, names, redact=settings.redact)
-    accounts: list[InputFile] = [*events.read.files, *feedback.files]
+    accounts: list[InputFile] = list(events.read.files)
     rejected: list[RejectedLine] = list(events.read.rejected)
-    notices: list[Notice] = [*inputs.notices, *events.read.notices, *feedback.notices]
-    raw: dict[str, list[Sequence[Any]]] = {
-        "feedback": [
+    notices: list[Notice] = [*inputs.notices, *events.read.notices]
+    raw: dict[str, list[Sequence[Any]]] = {}
+    if inputs.feedback:
+        from reportgen.inputs.feedback import read_feedback
+
+        feedback = read_feedback(inputs.feedback, names, redact=settings.redact)
+        accounts += feedback.files
+        notices += feedback.notices
+        rejected += feedback.rejected
+        raw["feedback"] = [
             (r.row_no, r.file_no, r.line, r.date, r.pipeline_no, r.agent_no, r.score, r.score_text, r.issue,
              r.resolution, list(r.tags))
             for r in feedback.rows
-        ],
-    }  # fmt: skip
-    rejected += getattr(feedback, "rejected", ())
+        ]  # fmt: skip
     if inputs.healing is not None:
+        from reportgen.inputs.healing_log import read_healing
+
         healing = read_healing(inputs.healing, names, redact=settings.redact)
         accounts += healing.files
         notices += healing.notices
@@ -121,6 +125,8 @@ def load(store: Warehouse, settings: Settings, inputs: Inputs, events: CostEvent
             for r in healing.rows
         ]  # fmt: skip
     if inputs.budget is not None:
+        from reportgen.inputs.budget import read_budget
+
         budget = read_budget(inputs.budget, names, redact=settings.redact)
         accounts += budget.files
         notices += budget.notices

@@ -8,24 +8,26 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reportgen import publish as publishing
-from reportgen.analysing import Analysed, analyse, with_retired
 from reportgen.beside import Beside
 from reportgen.building import refuse_single
 from reportgen.cache import BuildMade, Cache, MartsMade
 from reportgen.cache import published as published_files
 from reportgen.errors import ExitCode, ReportgenError
+from reportgen.found import Found
 from reportgen.inputs.sources import Inputs
 from reportgen.loading import load, make_marts, open_warehouse, read_cost_events
 from reportgen.marks import Marks, take_marks
 from reportgen.model import Report
 from reportgen.render import BUILD_HASH
-from reportgen.report import Found
-from reportgen.report import json as report_json
 from reportgen.settings import Settings
 from reportgen.stages import Progress, Stages
 from reportgen.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from reportgen.analysing import Analysed
 
 #: A last line that is still being written is no fault of the file, even under `--strict`.
 STILL_WRITTEN = "still being written"
@@ -63,7 +65,10 @@ def make(
     progress: Progress,
 ) -> Made:
     """Make the outputs and publish them. `paths`: what must not be written over; `marks`: how all of it was before."""
-    store, found, only = _marts(settings, inputs, cache, marks, stages, progress)
+    with Beside(_import_the_rest):
+        store, found, only = _marts(settings, inputs, cache, marks, stages, progress)
+    from reportgen.analysing import analyse, with_retired
+
     with store:
         analysed = analyse(store, settings, inputs, found, only, progress, stages)
 
@@ -97,6 +102,19 @@ def make(
     with stages.stage("note what it was made from"):
         _keep_build(settings, inputs, cache, marks, made, others)
     return made
+
+
+def _import_the_rest() -> None:
+    """Import what comes after the marts while DuckDB builds them: it needs no Python for that."""
+    import reportgen.analysing
+    import reportgen.render.markdown
+    import reportgen.render.site  # noqa: F401
+    from reportgen.render import pages, plotlyjs
+
+    pages.warm()
+    with contextlib.suppress(ReportgenError):
+        # Whoever needs the script says what is wrong with it.
+        plotlyjs.plotly_js()
 
 
 def _marts(
@@ -215,6 +233,8 @@ def template_dirs(settings: Settings) -> tuple[Path, ...]:
 def data_files(analysed: Analysed) -> dict[str, bytes]:
     """Return the files of the site that no template makes: `data/report.json` and the whole tables."""
     csvs = {path: make() for path, make in analysed.csvs.items()}
+    from reportgen.report import json as report_json
+
     return {"data/report.json": report_json.report_bytes(analysed.report), **csvs}
 
 

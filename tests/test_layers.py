@@ -18,7 +18,7 @@ LEVELS = [
     {"serving"},
     {"live"},
     {"building", "checking", "checkrules", "querying", "catalogue", "", "making", "analysing", "cache"},
-    {"loading", "feedbackadd", "feedbackrow", "marks", "packed"},
+    {"loading", "feedbackadd", "feedbackrow", "marks", "packed", "found"},
     {"report", "tables", "publish", "render", "inputs"},
     {"chartfiles", "wording", "quality", "detectortest"},
     {"detectors", "macros"},

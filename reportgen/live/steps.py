@@ -18,10 +18,10 @@ from typing import Any
 from reportgen import analysing, loading
 from reportgen import publish as publishing
 from reportgen.errors import ReportgenError
+from reportgen.found import Found
 from reportgen.inputs.sources import Inputs, find_inputs
 from reportgen.live.kept import KeptWarehouse
 from reportgen.live.watching import Stamp, stamp
-from reportgen.report import Found
 from reportgen.resources import resource_dir
 from reportgen.settings import Settings
 from reportgen.sqlfile import find_sql_files

@@ -80,6 +80,13 @@ class _Compiled(BytecodeCache):
             data = compiled.read(bucket.source, bucket.kept)
             bucket.code = None if data is None else marshal.loads(data)  # noqa: S302 - beside our own code, and whole
 
+    def warm(self, environment: jinja2.Environment) -> None:
+        """Read what is kept of the built-in templates, for the environments that follow."""
+        for path in sorted(resource_dir("templates").glob("*.html")):
+            bucket = self.get_bucket(environment, path.name, str(path), path.read_text(encoding="utf-8"))
+            if bucket.code is not None:
+                self._kept[bytes.fromhex(bucket.key)] = bucket.code
+
     def dump_bytecode(self, bucket: Bucket) -> None:
         """Keep the code of this template text."""
         assert isinstance(bucket, _Bucket)
@@ -137,6 +144,11 @@ def environment(template_dirs: Sequence[Path] = ()) -> Environment:
         auto_reload=False,
         bytecode_cache=_Compiled(),
     )
+
+
+def warm() -> None:
+    """Get ready for the first page: may be called in another thread."""
+    _Compiled().warm(environment())
 
 
 def fill(env: Environment, template: str, values: Mapping[str, object]) -> str:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from reportgen.chartfiles import ChartFailed, read_charts
 from reportgen.detectorfile import DetectorFile
 from reportgen.detectors import Finding, Outcome
+from reportgen.found import Found
 from reportgen.model import (
     Agent,
     Build,
     Chart,
-    InputFile,
-    Notice,
     OffDetector,
     Pipeline,
     Recommendation,
-    RejectedLine,
     Report,
     Retired,
     Table,
@@ -28,16 +26,6 @@ from reportgen.sqlfile import SqlFile
 from reportgen.warehouse import Warehouse
 
 REJECTED_SHOWN = 200
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """What the input rooms say beside the rows: accounts, rejected lines, remarks."""
-
-    inputs: Sequence[InputFile]
-    rejected: Sequence[RejectedLine]
-    notices: Sequence[Notice]
-    healing_present: bool
 
 
 def assemble(
