@@ -119,7 +119,7 @@ def read_charts(
                 raise file.broken
             raise_first(chart_problems(file))
             warehouse.check_one_select(file)
-            result = warehouse.query(file.text, bounded=True)
+            result = warehouse.answer(file, bounded=True)
             charts.extend(_split(warehouse, file, result, page_key, findings))
         except SqlError as failure:
             where = f"{file.name}:{failure.line}" if failure.line else file.name

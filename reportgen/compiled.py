@@ -47,7 +47,7 @@ def write(source: Path, key: bytes, made: bytes) -> None:
         place = _place(source)
         place.parent.mkdir(exist_ok=True, parents=sys.pycache_prefix is not None)
         fresh = place.with_name(f"{place.name}.{os.getpid()}")
-        mode = source.stat().st_mode & 0o666
+        mode = source.stat().st_mode & 0o666 if source.exists() else 0o666
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
         try:
             with os.fdopen(descriptor, "wb") as file:

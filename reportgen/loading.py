@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from reportgen import quality
+from reportgen import macros, quality
 from reportgen.errors import ReportgenError
 from reportgen.found import Found
 from reportgen.inputs.events import EventsRead, read_events
@@ -58,8 +58,9 @@ def open_warehouse(settings: Settings, inputs: Inputs, *, again: bool = False) -
 def _keep_marts_only(store: Warehouse, settings: Settings) -> None:
     """Drop what a build makes after the marts, and lock the warehouse as loading does."""
     built_in, own = resource_dir("sql"), settings.project / "sql"
+    store.own_macros = (own / macros.NAME).is_file()
     try:
-        store.keep_only([file.id for folder in ("sources", "marts") for file in find_sql_files(folder, built_in, own)])
+        store.keep_only([file for folder in ("sources", "marts") for file in find_sql_files(folder, built_in, own)])
         store.lock()
     except BaseException:
         store.close()

@@ -36,6 +36,7 @@ def make_macros(store: Warehouse, own: Path | None) -> None:
             if not _MACRO.match(_without_notes(statement)):
                 what = "holds a statement that makes no macro"
                 raise ReportgenError(f"{SHOWN}:{line}", what, "Only `create or replace macro …;` stands there.")
+        store.own_macros = True
         store.run_script(text)
     except SqlError as error:
         where = f"{SHOWN}:{error.line}" if error.line else SHOWN

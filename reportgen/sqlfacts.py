@@ -7,13 +7,14 @@ between processes.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from reportgen.compiled import Notes
 from reportgen.resources import resource_dir
+from reportgen.sqlempty import EmptyIf, empty_if
 from reportgen.sqltree import read_tree
 
 #: Texts that are remembered in a process; a live preview meets a new one at each change of a file.
@@ -23,11 +24,13 @@ _MOST = 2_000
 @dataclass(frozen=True, slots=True)
 class Facts:
     """`tables`: what it reads, as people know it, its own CTEs left out: `runs`, `raw.events`. `named`: every name of
-    the main schema that stands where a table does, CTEs included. None: nested too deeply to be read.
+    the main schema that stands where a table does, CTEs included. None: nested too deeply to be read. `empty_if`: when
+    it is sure to have no rows.
     """
 
     tables: tuple[str, ...]
     named: frozenset[str] | None
+    empty_if: EmptyIf = frozenset()
 
 
 class SqlFacts:
@@ -37,18 +40,30 @@ class SqlFacts:
         self._facts: dict[str, Facts] = {}
         self._single: set[str] = set()
         here = Path(__file__)
-        code = here.read_bytes() + here.with_name("sqltree.py").read_bytes()
-        self._notes = Notes(resource_dir("sql") / "macros.sql", "facts", version, code)
+        code = [here.with_name(name).read_bytes() for name in (here.name, "sqltree.py", "sqlempty.py")]
+        macros = resource_dir("sql") / "macros.sql"
+        # A macro may hold an aggregate: what gives a value for each row depends on them.
+        self._notes = Notes(resource_dir("sql") / "facts", "facts", version, *code, macros.read_bytes())
 
-    def of(self, texts: Sequence[str], parse: Callable[[Sequence[str]], Sequence[str]]) -> Mapping[str, Facts]:
-        """Return the facts of each text. `parse` gives the parse trees of those that are not known yet."""
+    def of(
+        self,
+        texts: Sequence[str],
+        parse: Callable[[Sequence[str]], Sequence[str]],
+        scalars: Callable[[], Set[str]],
+    ) -> Mapping[str, Facts]:
+        """Return the facts of each text. `parse` gives the parse trees of those that are not known yet, `scalars` the
+        names of all functions that give a value for each row.
+        """
         wanted = dict.fromkeys(texts)
         if len(self._facts) > _MOST:
             self._facts.clear()
             self._single.clear()
         new = [text for text in wanted if text not in self._facts and not self._is_noted(text)]
-        for text, tree in zip(new, parse(new) if new else (), strict=True):
-            self._facts[text] = Facts(tuple(sorted(read_tree(tree).tables)), _named(tree))
+        if new:
+            known = scalars()
+            for text, tree in zip(new, parse(new), strict=True):
+                tables = tuple(sorted(read_tree(tree).tables))
+                self._facts[text] = Facts(tables, _named(tree), empty_if(tree, known))
         return {text: self._facts[text] for text in wanted}
 
     def is_single(self, text: str) -> bool:
@@ -64,7 +79,8 @@ class SqlFacts:
         for text in texts:
             facts = self._facts.get(text)
             if facts is not None and facts.named is not None:
-                note = [list(facts.tables), sorted(facts.named), text in self._single]
+                empty = sorted(sorted(one) for one in facts.empty_if)
+                note = [list(facts.tables), sorted(facts.named), empty, text in self._single]
                 self._notes.put(text, json.dumps(note))
         self._notes.save()
 
@@ -72,8 +88,8 @@ class SqlFacts:
         note = self._notes.get(text)
         if note is None:
             return False
-        tables, named, single = json.loads(note)
-        self._facts[text] = Facts(tuple(tables), frozenset(named))
+        tables, named, empty, single = json.loads(note)
+        self._facts[text] = Facts(tuple(tables), frozenset(named), frozenset(map(frozenset, empty)))
         if single:
             self._single.add(text)
         return True

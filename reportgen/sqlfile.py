@@ -34,7 +34,7 @@ _OPEN = "/*---"
 _CLOSE = "---*/"
 _ID = re.compile(r"^[a-z][a-z0-9_]*$")
 #: The front matter of built-in files as JSON; `{"": "1.5"}` is a decimal number.
-_FRONT = Notes(resource_dir("sql") / "README.md", "front matter")
+_FRONT = Notes(resource_dir("sql") / "front-matter", "front matter")
 _TOML_LINE = re.compile(r"line (\d+)")
 
 

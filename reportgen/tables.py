@@ -76,7 +76,7 @@ def make_tables(
                 raise file.broken
             raise_first(table_problems(file))
             warehouse.check_one_select(file)
-            result = warehouse.query(file.text, bounded=file.origin == "project")
+            result = warehouse.answer(file, bounded=file.origin == "project")
         except SqlError as failure:
             failed.append(
                 TableFailed(file, failure.message, f"{file.name}:{failure.line}" if failure.line else file.name)

@@ -21,6 +21,8 @@ from typing import Any, TypeVar
 import duckdb
 
 from reportgen.errors import ReportgenError
+from reportgen.shapes import Shape, Shapes
+from reportgen.sqlempty import scalar_macros
 from reportgen.sqlerror import SqlError as SqlError
 from reportgen.sqlerror import failure, first_line
 from reportgen.sqlfacts import Facts, SqlFacts
@@ -114,6 +116,9 @@ class Warehouse:
         self._new = None if path is None or read_only else path.with_name(path.name + ".new")
         #: What is still to be said of each table.
         self._comments: dict[str, list[str]] = {}
+        self._shapes = Shapes(duckdb.__version__)
+        #: Macros beside the built-in ones may give the built-in files other columns, and rows where they had none.
+        self.own_macros = False
         if self._new is not None:
             self._discard()
             self._new.parent.mkdir(parents=True, exist_ok=True)
@@ -175,21 +180,31 @@ class Warehouse:
                     str(self._target), f"can't be replaced ({error.strerror})", "Remove it; it is made anew."
                 ) from error
 
-    def keep_only(self, tables: Iterable[str]) -> None:
-        """Drop every table of the main schema but these, and all parameters."""
-        kept = set(tables)
-        found = self._con.execute("select table_name from duckdb_tables() where schema_name = 'main'").fetchall()
-        gone = [f'drop table main."{name}"' for (name,) in found if name not in kept]
+    def keep_only(self, files: Sequence[SqlFile]) -> None:
+        """Drop every table of the main schema but those that these files were made to, and all parameters."""
+        kept = {file.id for file in files}
+        rows = self._con.execute("select schema_name, table_name, estimated_size from duckdb_tables()").fetchall()
+        gone = [f'drop table main."{name}"' for schema, name, _ in rows if schema == "main" and name not in kept]
         self._con.execute("; ".join([*gone, "drop schema if exists params cascade"]))
+        columns = {f"raw.{name}": text for name, text in (*RAW_TABLES.items(), ("events", _columns(EVENT_COLUMNS)))}
+        # Rows that were never there are not counted; more than that is not asked of the estimate.
+        counts = {name if schema == "main" else f"{schema}.{name}": int(size) for schema, name, size in rows}
+        for name, text in columns.items():
+            self._shapes.made(name, counts.get(name), text)
+        for file in self._in_order(files):
+            self._shapes.made(file.id, counts.get(file.id), self._known_shape(file)[0])
 
     def load_raw(self, tables: Mapping[str, Iterable[Sequence[Any]]], events_csv: Path | None) -> None:
         """Create the schema `raw` and fill it: `tables` by the names of RAW_TABLES, events from the reader's CSV."""
         self._con.execute("create schema raw")
         for name, columns in RAW_TABLES.items():
             self._con.execute(f"create table raw.{name} ({columns})")
-            self._insert(f"raw.{name}", list(tables.get(name, ())))
-        columns = ", ".join(f"{name} {kind}" for name, kind in EVENT_COLUMNS.items())
+            rows = list(tables.get(name, ()))
+            self._insert(f"raw.{name}", rows)
+            self._shapes.made(f"raw.{name}", len(rows), columns)
+        columns = _columns(EVENT_COLUMNS)
         self._con.execute(f"create table raw.events ({columns})")
+        self._shapes.made("raw.events", None if events_csv is not None else 0, columns)
         if events_csv is not None:
             types = ", ".join(f"'{name}': '{kind}'" for name, kind in EVENT_COLUMNS.items())
             self._con.execute(
@@ -232,12 +247,41 @@ class Warehouse:
             # A project's own file is bounded as its detectors are; the built-in ones take what the inputs need.
             seconds = self.limits.seconds if file.origin == "project" else None
             try:
-                self._run(f"create table {file.id} as ", file.text.rstrip().rstrip(";"), seconds=seconds)
+                self._create_table(file, seconds)
             except SqlError as wrong:
                 where = f"{file.name}:{wrong.line}" if wrong.line else file.name
                 raise ReportgenError(where, wrong.message, "Mend the SQL; nothing was written.") from wrong
             self._refuse_less(file)
             self._comments[file.id] = self._comments_of(file)
+
+    def _create_table(self, file: SqlFile, seconds: int | None) -> None:
+        source, shape = self._known_shape(file)
+        if shape is not None:
+            self._con.execute(f"create table {file.id} ({shape.as_columns()})")
+            self._shapes.made(file.id, 0, source)
+            return
+        made = self._run(f"create table {file.id} as ", file.text.rstrip().rstrip(";"), seconds=seconds)
+        self._shapes.made(file.id, int(made.rows[0][0]), source)
+        if source is not None and self._shapes.get(source) is None:
+            found = self._run("", f'select * from main."{file.id}" limit 0')
+            self._shapes.put(source, found.columns, found.types)
+
+    def _known_shape(self, file: SqlFile) -> tuple[str | None, Shape | None]:
+        """Return what tells the columns of a built-in file, and where it is sure to have no rows, its columns."""
+        if file.origin == "project" or self.own_macros:
+            return None, None
+        facts = self.facts([file.text])[file.text]
+        source = self._shapes.source(file.text, facts)
+        return source, self._shapes.get(source) if self._shapes.is_empty(facts) else None
+
+    def answer(self, file: SqlFile, *, bounded: bool = False) -> Result:
+        """Run the query of a file, as `query` does; not at all where it is sure to have no rows."""
+        source, shape = self._known_shape(file)
+        if shape is not None:
+            return Result(shape.columns, shape.types, [])
+        result = self.query(file.text, bounded=bounded)
+        self._shapes.put(source, result.columns, result.types)
+        return result
 
     def _refuse_less(self, file: SqlFile) -> None:
         """Refuse a project's file that stands in for a built-in one without giving every column of it."""
@@ -267,11 +311,25 @@ class Warehouse:
 
     def facts(self, texts: Sequence[str]) -> Mapping[str, Facts]:
         """Return what each text says."""
-        return _FACTS.of(texts, self.all_serialized)
+        return _FACTS.of(texts, self.all_serialized, self._scalars)
+
+    def _scalars(self) -> frozenset[str]:
+        """Return the names of the functions that give a value for each row, macros of such functions included."""
+        rows = self._run(
+            "",
+            "select lower(function_name), list(distinct function_type), any_value(macro_definition)"
+            " from duckdb_functions() group by all order by all",
+        ).rows
+        found = frozenset(name for name, kinds, _ in rows if kinds == ["scalar"])
+        bodies = {name: str(body) for name, kinds, body in rows if kinds == ["macro"]}
+        trees = self.all_serialized([f"select {body}" for body in bodies.values()])
+        return found | scalar_macros(found, dict(zip(bodies, trees, strict=True)))
 
     def keep_facts(self, files: Iterable[SqlFile]) -> None:
         """Keep what the built-in ones among these files say for the next process."""
-        _FACTS.keep(file.text for file in files if file.origin == "built-in")
+        if not self.own_macros:
+            _FACTS.keep(file.text for file in files if file.origin == "built-in")
+            self._shapes.save()
 
     def serialized(self, text: str) -> str:
         """Return DuckDB's parse tree of the statements of a text as JSON, or what is wrong with them."""
@@ -317,11 +375,13 @@ class Warehouse:
         self._con.execute(
             f"create schema if not exists {schema}; create or replace view {schema}.{name} as select {columns}"
         )
+        self._shapes.made(f"{schema}.{name}", 1, columns)
 
     def fill(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> None:
         """Create a table of our own results, and fill it."""
         self._con.execute(f"create or replace table {table} ({columns})")
         self._insert(table, rows)
+        self._shapes.made(table, len(rows), columns)
 
     def create_empty(self, table: str, columns: str) -> None:
         """Create a table without rows. Raises SqlError where no table can have such columns."""
@@ -428,6 +488,10 @@ class Warehouse:
             yield names, iter(lambda: cursor.fetchone() or (), ())
         finally:
             cursor.close()
+
+
+def _columns(kinds: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {kind}" for name, kind in kinds.items())
 
 
 def _not_opened(path: Path | None, error: duckdb.Error) -> ReportgenError:

@@ -284,6 +284,7 @@ class KeptWarehouse(Warehouse):
         """Drop a table, so that nothing that is made anew in its place can be mixed up with it."""
         self._con.execute(f'drop table if exists "{name}"')
         self._comments.pop(name, None)
+        self._shapes.gone(name)
         if self._made.pop(name, None) is not None:
             self._changed(name)
 
