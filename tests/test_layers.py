@@ -18,12 +18,12 @@ LEVELS = [
     {"serving"},
     {"live"},
     {"building", "checking", "checkrules", "querying", "catalogue", "", "making", "analysing", "cache"},
-    {"loading", "feedbackadd", "feedbackrow", "marks", "packed", "found"},
+    {"loading", "feedbackadd", "feedbackrow", "marks", "packed"},
     {"report", "tables", "publish", "render", "inputs"},
     {"chartfiles", "wording", "quality", "detectortest"},
     {"detectors", "macros"},
     {"warehouse", "detectorfile", "testfile", "testcells", "testresults"},
-    {"sqlorder"},
+    {"sqlorder", "shapes"},
     {
         "sqlfile",
         "sqlerror",
@@ -34,10 +34,11 @@ LEVELS = [
         "healing_exec",
         "healing_exec_cli",
         "sqlfacts",
+        "sqlempty",
     },
     {"settings", "healing_journal", "hook"},
     {"settings_file", "settings_values", "settings_table", "tomlfile", "healing_policy"},
-    {"names", "identity", "glossary"},
+    {"found", "names", "identity", "glossary"},
     {"redact", "model", "errors", "resources", "linelog", "childprocess", "compiled", "beside", "stages", "versions"},
 ]
 
