@@ -83,6 +83,7 @@ def analyse(
     charts = find_sql_files("charts", built_in, own)
     whole = find_sql_files("tables", built_in, own)
     progress("detect", len(active), len(active))
+    store.answers_ahead(whole)
     with stages.stage("read the charts and the report") as stage:
         report, failed, ids = assemble(
             store,
@@ -105,7 +106,7 @@ def analyse(
             rejected=found.rejected,
         )
         stage.rows = sum(table.rows for table in wholes.tables)
-    store.keep_facts([*files, *made, *scoring, *charts, *whole])
+    store.keep_facts([*macros.files(own), *files, *made, *scoring, *charts, *whole])
     notices = [
         Notice(code=f"{what}-failed", message=f"{what} {one.file.id} failed: {one.message}", file=one.where)
         for what, ones in (("chart", failed), ("table", wholes.failed))

@@ -25,6 +25,8 @@ from reportgen.warehouse import Limits, Warehouse
 
 #: Inputs of fewer bytes than this are small.
 _SMALL = 1_000_000
+#: A warehouse of fewer bytes than this has no table that a query needs much memory for.
+_SMALL_MARTS = 100_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +45,11 @@ def open_warehouse(settings: Settings, inputs: Inputs, *, again: bool = False) -
     """
     try:
         limits = Limits(settings.detector_seconds, settings.memory)
-        # On a small project, sharing out the work takes longer than doing it.
-        threads = 1 if _bytes_of(inputs) < _SMALL else None
-        store = Warehouse(settings.work / "warehouse.duckdb", limits=limits, threads=threads, again=again)
+        small = _bytes_of(inputs) < _SMALL
+        path = settings.work / "warehouse.duckdb"
+        pair = small or (again and path.stat().st_size < _SMALL_MARTS)
+        # On a small project, sharing out the work of one query takes longer than doing it.
+        store = Warehouse(path, limits=limits, threads=1 if small else None, again=again, pair=pair)
         if again:
             _keep_marts_only(store, settings)
         return store

@@ -1,39 +1,33 @@
-"""The only room that knows DuckDB: load rows, build tables from SQL files, lock, query.
+"""The warehouse: rows are loaded into it, and SQL files become its tables.
 
-The warehouse is one DuckDB file. It is written beside its place and moved there when it is whole, so that a build that
-is killed leaves the old one. From `lock` on nothing in it can read or write a file, load an extension or change a
-setting.
+What the SQL says is found out once (`sqlfacts`), and what is sure to have no rows is never run (`shapes`).
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
-import shutil
-import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar
 
-import duckdb
-
+from reportgen.engine import VERSION, Connection, Engine
+from reportgen.engine import Limits as Limits
+from reportgen.engine import Result as Result
+from reportgen.engine import Row as Row
 from reportgen.errors import ReportgenError
+from reportgen.second import make_all
 from reportgen.shapes import Shape, Shapes
 from reportgen.sqlempty import scalar_macros
 from reportgen.sqlerror import SqlError as SqlError
-from reportgen.sqlerror import failure, first_line
 from reportgen.sqlfacts import Facts, SqlFacts
 from reportgen.sqlfile import SqlFile
 from reportgen.sqlorder import in_order
 from reportgen.sqltext import literal, quoted
 from reportgen.sqltree import STEADY, read_tree
 
-Row = tuple[Any, ...]
 #: What texts say is the same in every warehouse of a process.
-_FACTS = SqlFacts(duckdb.__version__)
+_FACTS = SqlFacts(VERSION)
 T = TypeVar("T")
 
 #: What the input rooms hand over; see the readers for what each column means. Money is DECIMAL, times are UTC.
@@ -74,28 +68,7 @@ EVENT_COLUMNS: dict[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """Rows of a query, with the names and DuckDB types of its columns."""
-
-    columns: tuple[str, ...]
-    types: tuple[str, ...]
-    rows: list[Row]
-
-    def dicts(self) -> list[dict[str, Any]]:
-        """Return each row as a dict by column name."""
-        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How long and how large one query of a SQL file may get; `memory` as DuckDB takes it (`2GB`)."""
-
-    seconds: int = 30
-    memory: str = "2GB"
-
-
-class Warehouse:
+class Warehouse(Engine):
     """An open warehouse. Use as a context manager; every method raises SqlError or ReportgenError."""
 
     def __init__(
@@ -106,79 +79,18 @@ class Warehouse:
         limits: Limits | None = None,
         threads: int | None = None,
         again: bool = False,
+        pair: bool = False,
     ) -> None:
-        """Open the DuckDB file at `path`, or a new one that `keep` puts there (`again`: a copy); None: in memory.
-
-        `threads`: how many cores a query may use (None: all). Where the inputs are small one is quicker.
-        """
-        self.limits = limits or Limits()
-        self._target = path
-        self._new = None if path is None or read_only else path.with_name(path.name + ".new")
+        """Open a warehouse as Engine says."""
+        super().__init__(path, read_only=read_only, limits=limits, threads=threads, again=again, pair=pair)
         #: What is still to be said of each table.
         self._comments: dict[str, list[str]] = {}
-        self._shapes = Shapes(duckdb.__version__)
+        self._shapes = Shapes(VERSION)
         #: Macros beside the built-in ones may give the built-in files other columns, and rows where they had none.
         self.own_macros = False
-        if self._new is not None:
-            self._discard()
-            self._new.parent.mkdir(parents=True, exist_ok=True)
-            if again and path is not None:
-                # What is there stays as it is until the new one is whole.
-                shutil.copyfile(path, self._new)
-        database = ":memory:" if path is None else str(path if read_only else self._new)
-        # Where in a statement an error is comes as a number, not as a drawing.
-        config: dict[str, Any] = {"errors_as_json": True, "memory_limit": self.limits.memory}
-        if self._new is not None:
-            # Nobody knows of the file until it is whole: `keep` waits for the disk, once.
-            config["fsync_mode"] = "NONE"
-        if path is None:
-            # A warehouse in memory must not spill into the directory one happens to stand in.
-            config["temp_directory"] = ""
-        if threads is not None:
-            config["threads"] = threads
-        try:
-            self._con = duckdb.connect(database, read_only=read_only, config=config)
-        except duckdb.Error as error:
-            raise _not_opened(path, error) from error
-        # Order of rows is always asked for in the SQL; keeping the insertion order would only cost memory.
-        with contextlib.suppress(duckdb.Error):
-            # A DuckDB without time zones has no such setting.
-            self._con.execute("set timezone = 'UTC'")
 
-    def __enter__(self) -> Warehouse:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the warehouse; one that was not kept is gone."""
-        self._con.close()
-        self._discard()
-
-    def _discard(self) -> None:
-        if self._new is not None:
-            for leftover in (self._new, self._new.with_name(self._new.name + ".wal")):
-                leftover.unlink(missing_ok=True)
-            # What a build that was killed had put aside because it did not fit into memory.
-            shutil.rmtree(self._new.with_name(self._new.name + ".tmp"), ignore_errors=True)
-
-    def keep(self) -> None:
-        """Close the warehouse and put it in its place, whole."""
+    def _before_keeping(self) -> None:
         self.write_comments()
-        self._con.execute("checkpoint")
-        self._con.close()
-        if self._new is not None and self._target is not None:
-            try:
-                with self._new.open("rb") as file:
-                    os.fsync(file.fileno())
-                self._new.replace(self._target)
-            except OSError as error:
-                raise ReportgenError(
-                    str(self._target), f"can't be replaced ({error.strerror})", "Remove it; it is made anew."
-                ) from error
 
     def keep_only(self, files: Sequence[SqlFile]) -> None:
         """Drop every table of the main schema but those that these files were made to, and all parameters."""
@@ -224,47 +136,41 @@ class Warehouse:
             values = ", ".join(f"({marks})" for _ in part)
             self._con.execute(f"insert into {table} values {values}", [cell for row in part for cell in row])
 
-    def run_script(self, text: str) -> None:
-        """Run statements that make macros. Raises SqlError."""
-        self._run("", text)
-
-    def statements(self, text: str) -> list[tuple[int, str]]:
-        """Return the statements of a text, each with the line it begins on. Raises SqlError where it can't be read."""
-        try:
-            found = [one.query for one in self._con.extract_statements(text)]
-        except duckdb.Error as error:
-            raise failure(str(error), text) from error
-        places, at = [], 0
-        for query in found:
-            at = text.find(query, at)
-            places.append((text.count("\n", 0, at + len(query) - len(query.lstrip())) + 1, query))
-            at += len(query)
-        return places
-
     def create_tables(self, files: Sequence[SqlFile]) -> None:
         """Build each file as a table named for it, in the order of their references; a cycle is named."""
-        for file in self._in_order(files):
-            # A project's own file is bounded as its detectors are; the built-in ones take what the inputs need.
-            seconds = self.limits.seconds if file.origin == "project" else None
+        ordered = self._in_order(files)
+        if self._second is None or len(ordered) < 2 or any(file.origin == "project" for file in ordered):
+            for file in ordered:
+                self._create_table(file, self._con)
+            return
+        by_id, facts, second = {file.id: file for file in ordered}, self.facts([f.text for f in ordered]), self._second
+        needs = {file.id: (facts[file.text].named or frozenset()) & by_id.keys() - {file.id} for file in ordered}
+        makers = [partial(self._create_named, by_id, con) for con in (self._con, second)]
+        make_all(list(by_id), needs, makers)
+
+    def _create_named(self, files: Mapping[str, SqlFile], con: Connection, name: str) -> None:
+        self._create_table(files[name], con)
+
+    def _create_table(self, file: SqlFile, con: Connection) -> None:
+        # A project's own file is bounded as its detectors are; the built-in ones take what the inputs need.
+        seconds = self.limits.seconds if file.origin == "project" else None
+        source, shape = self._known_shape(file)
+        if shape is not None:
+            con.execute(f"create table {file.id} ({shape.as_columns()})")
+            self._shapes.made(file.id, 0, source)
+        else:
+            text = file.text.rstrip().rstrip(";")
             try:
-                self._create_table(file, seconds)
+                made = self._run(f"create table {file.id} as ", text, seconds=seconds, con=con)
             except SqlError as wrong:
                 where = f"{file.name}:{wrong.line}" if wrong.line else file.name
                 raise ReportgenError(where, wrong.message, "Mend the SQL; nothing was written.") from wrong
+            self._shapes.made(file.id, int(made.rows[0][0]), source)
+            if source is not None and self._shapes.get(source) is None:
+                found = self._run("", f'select * from main."{file.id}" limit 0', con=con)
+                self._shapes.put(source, found.columns, found.types)
             self._refuse_less(file)
-            self._comments[file.id] = self._comments_of(file)
-
-    def _create_table(self, file: SqlFile, seconds: int | None) -> None:
-        source, shape = self._known_shape(file)
-        if shape is not None:
-            self._con.execute(f"create table {file.id} ({shape.as_columns()})")
-            self._shapes.made(file.id, 0, source)
-            return
-        made = self._run(f"create table {file.id} as ", file.text.rstrip().rstrip(";"), seconds=seconds)
-        self._shapes.made(file.id, int(made.rows[0][0]), source)
-        if source is not None and self._shapes.get(source) is None:
-            found = self._run("", f'select * from main."{file.id}" limit 0')
-            self._shapes.put(source, found.columns, found.types)
+        self._comments[file.id] = self._comments_of(file)
 
     def _known_shape(self, file: SqlFile) -> tuple[str | None, Shape | None]:
         """Return what tells the columns of a built-in file, and where it is sure to have no rows, its columns."""
@@ -279,9 +185,13 @@ class Warehouse:
         source, shape = self._known_shape(file)
         if shape is not None:
             return Result(shape.columns, shape.types, [])
-        result = self.query(file.text, bounded=bounded)
+        result = self.answer_ahead(file.text) or self.query(file.text, bounded=bounded)
         self._shapes.put(source, result.columns, result.types)
         return result
+
+    def answers_ahead(self, files: Sequence[SqlFile]) -> None:
+        """Begin with what `answer` is going to be asked for next."""
+        self.ask_ahead([one.text for one in files if one.broken is None and self._known_shape(one)[1] is None])
 
     def _refuse_less(self, file: SqlFile) -> None:
         """Refuse a project's file that stands in for a built-in one without giving every column of it."""
@@ -331,16 +241,6 @@ class Warehouse:
             _FACTS.keep(file.text for file in files if file.origin == "built-in")
             self._shapes.save()
 
-    def serialized(self, text: str) -> str:
-        """Return DuckDB's parse tree of the statements of a text as JSON, or what is wrong with them."""
-        return self.all_serialized([text])[0]
-
-    def all_serialized(self, texts: Sequence[str]) -> list[str]:
-        """Return the parse tree of each text, as `serialized` does."""
-        # All at once: for a hundred files that is half the time.
-        found = self._run("", "select list_transform(?, lambda t: json_serialize_sql(t))", [list(texts)]).rows[0][0]
-        return [str(tree) for tree in found or ()]
-
     def _comments_of(self, file: SqlFile) -> list[str]:
         doc = str(file.front.get("doc") or file.front.get("title") or "").strip()
         said = [f"comment on table {file.id} is {quoted(doc)}"] if doc else []
@@ -364,11 +264,6 @@ class Warehouse:
         if said:
             self._con.execute("; ".join(["begin", *said, "commit"]))
 
-    def columns(self, table: str) -> list[str]:
-        """Return the column names of a table or view."""
-        found = self._con.execute(f'select * from main."{table}" limit 0').description or ()
-        return [str(column[0]) for column in found]
-
     def create_view(self, schema: str, name: str, values: Mapping[str, Decimal | int | str | bool]) -> None:
         """Create a one-row view of constants: how parameters reach the SQL as data."""
         columns = ", ".join(f"{literal(value)} as {key}" for key, value in values.items()) or "true as none"
@@ -387,27 +282,15 @@ class Warehouse:
         """Create a table without rows. Raises SqlError where no table can have such columns."""
         self._run("", f"create or replace table {table} ({columns})")
 
-    def lock(self) -> None:
-        """Close the way to files, extensions and settings for everything that runs from here on."""
-        self._con.execute("set enable_external_access = false")
-        self._con.execute("set lock_configuration = true")
-
     def check_one_select(self, file: SqlFile) -> None:
         """Raise ReportgenError where the file is not exactly one SELECT, or its answer would differ between builds."""
         if file.origin == "built-in" and _FACTS.is_single(file.text):
             return
-        try:
-            statements = self._con.extract_statements(file.text)
-        except duckdb.Error as error:
-            wrong = failure(str(error), file.text)
-            raise ReportgenError(f"{file.name}:{wrong.line or 1}", wrong.message, "Mend the SQL.") from error
-        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-            raise ReportgenError(
-                file.name,
-                "must be exactly one SELECT"
-                + (f", and holds {len(statements)} statements" if len(statements) != 1 else ""),
-                "Keep the SELECT only.",
-            )
+        wrong = self.select_problem(file.text)
+        if wrong is not None and wrong.message.startswith("must be exactly one SELECT"):
+            raise ReportgenError(file.name, wrong.message, "Keep the SELECT only.")
+        if wrong is not None:
+            raise ReportgenError(f"{file.name}:{wrong.line or 1}", wrong.message, "Mend the SQL.") from wrong
         if file.origin == "built-in":
             _FACTS.note_single(file.text)
         else:
@@ -417,87 +300,10 @@ class Warehouse:
                 what = f"{found.what} gives another value in another build"
                 raise ReportgenError(f"{file.name}:{line}", what, STEADY)
 
-    def query(
-        self, text: str, parameters: Sequence[Any] = (), *, bounded: bool = False, most: int | None = None
-    ) -> Result:
-        """Run one query and fetch it whole. Raises SqlError with the line that DuckDB points at.
-
-        `bounded`: not longer than the limits allow (SQL that others write). `most`: with one row more than that it is
-        an error.
-        """
-        return self._run("", text, parameters, seconds=self.limits.seconds if bounded else None, most=most)
-
     def derived(self, result: Result, key: Hashable, make: Callable[[], T]) -> T:
         """Return what `make` makes of a result; `key` names it. A warehouse that keeps results may keep that, too."""
         return make()
 
-    def first_rows(self, text: str, rows: int) -> Result:
-        """Run one query and fetch no more than its first `rows` rows. Raises SqlError."""
-        return self._run("", text, first=rows)
-
-    def describe(self, text: str) -> list[tuple[str, str]]:
-        """Return the columns that a SELECT gives with their DuckDB types, without running it. Raises SqlError."""
-        return [(str(row[0]), str(row[1])) for row in self._run("describe ", text).rows]
-
-    def _run(
-        self,
-        lead: str,
-        text: str,
-        parameters: Sequence[Any] = (),
-        *,
-        seconds: int | None = None,
-        most: int | None = None,
-        first: int | None = None,
-    ) -> Result:
-        """Run `lead` and the text of a file as one statement; errors are placed in the text."""
-        late = threading.Event()
-
-        def stop() -> None:
-            late.set()
-            self._con.interrupt()
-
-        watch = threading.Timer(seconds, stop) if seconds is not None else None
-        if watch is not None:
-            watch.daemon = True
-            watch.start()
-        try:
-            cursor = self._con.execute(lead + text, list(parameters))
-            described = cursor.description or []
-            wanted = first if most is None else most + 1
-            rows = cursor.fetchall() if wanted is None else cursor.fetchmany(wanted)
-        except duckdb.Error as error:
-            if late.is_set():
-                raise SqlError(f"stopped after {seconds} s ([limits] detector_seconds)", None) from error
-            raise failure(str(error), text, len(lead.encode()), self.limits.memory) from error
-        except (ValueError, OverflowError) as error:
-            raise SqlError(f"gives a value that can't be read: {first_line(str(error))}", None) from error
-        finally:
-            if watch is not None:
-                watch.cancel()
-        if most is not None and len(rows) > most:
-            raise SqlError(f"gives more than {most:,} rows ([limits] detector_findings)", None)
-        return Result(tuple(str(d[0]) for d in described), tuple(str(d[1]) for d in described), rows)
-
-    @contextlib.contextmanager
-    def stream(self, text: str) -> Iterator[tuple[list[str], Iterator[Row]]]:
-        """Run one query and give its columns and its rows one at a time."""
-        cursor = self._con.cursor()
-        try:
-            cursor.execute(text)
-            names = [str(d[0]) for d in cursor.description or []]
-            yield names, iter(lambda: cursor.fetchone() or (), ())
-        finally:
-            cursor.close()
-
 
 def _columns(kinds: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {kind}" for name, kind in kinds.items())
-
-
-def _not_opened(path: Path | None, error: duckdb.Error) -> ReportgenError:
-    text = first_line(str(error))
-    if "lock" in text.lower():
-        return ReportgenError(
-            str(path), "is open for writing in another program", "Close it there, or wait until the build is done."
-        )
-    return ReportgenError(str(path), f"can't be opened as a DuckDB file ({text})", "")

@@ -23,7 +23,7 @@ LEVELS = [
     {"chartfiles", "wording", "quality", "detectortest"},
     {"detectors", "macros"},
     {"warehouse", "detectorfile", "testfile", "testcells", "testresults"},
-    {"sqlorder", "shapes"},
+    {"sqlorder", "shapes", "engine"},
     {
         "sqlfile",
         "sqlerror",
@@ -39,7 +39,19 @@ LEVELS = [
     {"settings", "healing_journal", "hook"},
     {"settings_file", "settings_values", "settings_table", "tomlfile", "healing_policy"},
     {"found", "names", "identity", "glossary"},
-    {"redact", "model", "errors", "resources", "linelog", "childprocess", "compiled", "beside", "stages", "versions"},
+    {
+        "redact",
+        "model",
+        "errors",
+        "resources",
+        "linelog",
+        "childprocess",
+        "compiled",
+        "beside",
+        "stages",
+        "versions",
+        "second",
+    },
 ]
 
 #: Parts of a room that lower rooms may use: they know nothing but the model.
@@ -47,7 +59,7 @@ LOW_PARTS = {"reportgen.render.format", "reportgen.render.prose", "reportgen.ren
 
 OWNERS = {
     "click": {"cli", "cli_feedback", "cli_options", "cli_workshop"},
-    "duckdb": {"warehouse"},
+    "duckdb": {"engine"},
     "msgspec": {"report.json", "packed"},
     "zstandard": {"inputs.lines"},
     "jinja2": {"render.pages"},

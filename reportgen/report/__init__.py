@@ -108,6 +108,7 @@ def _charts(
 
     shown = {one.detector for one, _ in pairs}
     asked = [file for file in files if not _is_for_nobody(file, shown)]
+    view.warehouse.answers_ahead(asked)
     charts, failed = read_charts(view.warehouse, asked, key, titles)
     return _apart(charts), failed
 
