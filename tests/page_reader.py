@@ -71,13 +71,12 @@ class _Reader(HTMLParser):
             self.open.pop()
 
     def end_implied(self, tags: tuple[str, ...]) -> None:
-        """In a lean table cells and rows end where the next begins, as HTML allows."""
-        while self.open and self.open[-1].tag in tags and any(one.has_class("lean") for one in self.open):
+        """Cells and rows end where the next begins, as HTML allows."""
+        while self.open and self.open[-1].tag in tags:
             self.open.pop()
 
     def handle_endtag(self, tag: str) -> None:
-        if tag == "table":
-            self.end_implied((*_CELLS, "tr", "tbody"))
+        self.end_implied({"tr": _CELLS, "tbody": (*_CELLS, "tr"), "table": (*_CELLS, "tr", "tbody")}.get(tag, ()))
         if not self.open or self.open[-1].tag != tag:
             around = self.open[-1].tag if self.open else "nothing"
             self.page.faults.append(f"</{tag}> inside {around} at {self.getpos()}")

@@ -27,12 +27,18 @@ def groups_of(script: bytes) -> list[dict[str, Any]]:
     return groups
 
 
+def rows_of(group: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Return the title, the place and the other words of each row: a text is both title and path."""
+    rows = [[row, row] if isinstance(row, str) else row for row in group["rows"]]
+    return [(row[0], f"{group['at']}{row[1]}{group['end']}", (*row[2:], group.get("also", ""))[0]) for row in rows]
+
+
 def entries_of(script: bytes) -> dict[str, dict[str, str]]:
-    """Return title by place, for each kind."""
-    return {
-        group["kind"]: {f"{group['at']}{row[1]}{group['end']}": row[0] for row in group["rows"]}
-        for group in groups_of(script)
-    }
+    """Return title by place, for each kind; runs come in a group for each page."""
+    out: dict[str, dict[str, str]] = {}
+    for group in groups_of(script):
+        out.setdefault(group["kind"], {}).update({place: title for title, place, _ in rows_of(group)})
+    return out
 
 
 @pytest.fixture(scope="module")
@@ -70,9 +76,9 @@ def test_runs_are_found_at_their_rows_those_with_a_recommendation_first() -> Non
     known = sample_report().recommendations[0].id
     report = replace(sample_report(), runs=[run("a", "1", []), run("b", "2", []), run("c", "0.5", [known])])
     (group,) = [one for one in groups_of(render_site(report)[PATH]) if one["kind"] == "Runs"]
-    places = [f"{group['at']}{row[1]}{group['end']}" for row in group["rows"]]
-    assert places == [f"pipelines/doc-pipeline/runs-2026-10.html#run-{name}" for name in "cba"]
-    assert group["rows"][0][::2] == ["c", "doc-pipeline 2026-10-03"]
+    assert group["rows"] == ["c", "b", "a"]
+    page = "pipelines/doc-pipeline/runs-2026-10.html"
+    assert rows_of(group) == [(name, f"{page}#run-{name}", "doc-pipeline 2026-10") for name in "cba"]
 
 
 def test_every_place_in_it_is_there(sample: Site) -> None:
@@ -109,7 +115,7 @@ def test_hostile_names_are_data() -> None:
     script = render_site(hostile_report())[PATH]
     assert b"<" not in script
     assert script.isascii()
-    titles = [row[0] for group in groups_of(script) for row in group["rows"]]
+    titles = [title for group in groups_of(script) for title, _, _ in rows_of(group)]
     assert any("<script>alert(1)</script>" in title for title in titles)
     assert not any("\u202e" in title or "\x00" in title or "\x1b" in title for title in titles)
     assert max(len(title) for title in titles) <= MOST_TEXT
@@ -134,5 +140,5 @@ def test_its_size_is_bounded_and_what_is_left_out_is_counted() -> None:
 def test_paths_of_a_kind_share_what_they_begin_and_end_with() -> None:
     entries = [Entry("agents", "a", "agents/a.html"), Entry("agents", "b", "agents/b.html", "docs"), Entry("odd", "c", "c.html#d")]  # fmt: skip
     agents, odd = groups_of(script_of(entries))
-    assert agents == {"kind": "Agents", "at": "agents/", "end": ".html", "left": 0, "rows": [["a", "a"], ["b", "b", "docs"]]}  # fmt: skip
+    assert agents == {"kind": "Agents", "at": "agents/", "end": ".html", "left": 0, "rows": ["a", ["b", "b", "docs"]]}  # fmt: skip
     assert odd == {"kind": "odd", "at": "", "end": "", "left": 0, "rows": [["c", "c.html#d"]]}

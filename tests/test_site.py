@@ -18,7 +18,7 @@ from reportgen.render import BUILD_HASH
 from reportgen.render.site import render_site
 
 Site = dict[str, bytes]
-SCRIPTS = ("report.js", "tables.js", "copy.js", "search.js", "charts.js", "plotly.min.js")
+SCRIPTS = ("report.js", "use.js", "charts.js", "plotly.min.js")
 
 
 @pytest.fixture(scope="module")

@@ -50,6 +50,8 @@ _ALSO = {
     "sql.html": "queries marts charts scoring sources",
 }
 _HEADINGS = frozenset({"h2", "h3", "dt"})
+#: How the anchors of runs begin.
+_RUN = "run-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,24 +93,35 @@ def script_of(entries: Sequence[Entry]) -> bytes:
     groups = []
     for kind in dict.fromkeys([*KINDS, *(entry.kind for entry in entries)]):
         mine = [entry for entry in entries if entry.kind == kind]
-        if mine:
-            groups.append(_group(KINDS.get(kind, kind), mine))
+        groups += _groups(KINDS.get(kind, kind), mine)
     return f"var reportgenIndex={json_for_script(groups)};\n".encode("ascii")
 
 
-def _group(title: str, entries: Sequence[Entry]) -> dict[str, object]:
-    """Return a kind as the script has it: what all paths have in front and at their end stands once."""
-    kept = entries[:MOST_ENTRIES]
-    first = kept[0].path
-    at = first[: first.rfind("/") + 1]
-    at = at if all(entry.path.startswith(at) for entry in kept) else ""
-    end = ".html" if all(entry.path.endswith(".html") for entry in kept) else ""
-    rows = []
-    for entry in kept:
-        also = _cut(entry.also)
+def _groups(title: str, entries: Sequence[Entry]) -> Iterator[dict[str, object]]:
+    """Yield a kind as the script has it; runs in a piece for each page that they stand on."""
+    pieces: dict[str, list[Entry]] = {}
+    for entry in entries[:MOST_ENTRIES]:
+        pieces.setdefault(entry.path.partition("#")[0] if entry.kind == "runs" else "", []).append(entry)
+    left = max(len(entries) - MOST_ENTRIES, 0)
+    for piece in pieces.values():
+        yield {"kind": title, **_piece(piece), "left": left}
+        left = 0
+
+
+def _piece(entries: Sequence[Entry]) -> dict[str, object]:
+    """Return entries with what all their paths have in front and at their end, and words that all share, said once."""
+    paths = [entry.path for entry in entries]
+    at = paths[0][: paths[0].rfind("/") + 1]
+    page = f"{paths[0].partition('#')[0]}#{_RUN}"
+    at = next((front for front in (page, at) if all(path.startswith(front) for path in paths)), "")
+    end = ".html" if all(path.endswith(".html") for path in paths) else ""
+    shared = entries[0].also if len({entry.also for entry in entries}) == 1 else ""
+    rows: list[object] = []
+    for entry in entries:
         row = [_cut(entry.title), entry.path[len(at) : len(entry.path) - len(end)]]
-        rows.append([*row, also] if also else row)
-    return {"kind": title, "at": at, "end": end, "rows": rows, "left": len(entries) - len(kept)}
+        also = "" if shared else _cut(entry.also)
+        rows.append([*row, also] if also else row[0] if row[0] == row[1] else row)
+    return {"at": at, "end": end, "rows": rows} | ({"also": _cut(shared)} if shared else {})
 
 
 def _cut(text: str) -> str:
@@ -128,16 +141,14 @@ def _pages(report: Report, pages: Iterable[tuple[str, str]]) -> Iterator[Entry]:
 def _runs(report: Report, places: Mapping[tuple[str, str], str]) -> Iterator[Entry]:
     known = [run for run in costliest(report.runs, len(report.runs)) if (run.pipeline, run.run) in places]
     for run in sorted(known, key=lambda one: not one.recommendations):
-        yield Entry(
-            "runs", run.run, places[run.pipeline, run.run], f"{run.pipeline} {(run.started or '')[:10]}".strip()
-        )
+        yield Entry("runs", run.run, places[run.pipeline, run.run], f"{run.pipeline} {(run.started or '')[:7]}".strip())
 
 
 def _also(report: Report) -> Mapping[str, str]:
     words = dict(_ALSO)
     for found in report.recommendations:
-        names = [name for name in (found.subject, found.pipeline) if name not in found.title]
-        words[f"recommendations/{found.id}.html"] = " ".join([found.issue, *names])
+        names = [name for name in (found.issue, found.subject, found.pipeline) if name not in found.title]
+        words[f"recommendations/{found.id}.html"] = " ".join(names)
     for detector in report.detectors:
         words[f"detectors/{detector.detector}.html"] = f"{detector.detector} {detector.issue} SQL"
     for agent in report.agents:

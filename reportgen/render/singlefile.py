@@ -12,6 +12,7 @@ import base64
 import hashlib
 import json
 import posixpath
+import re
 from collections.abc import Container, Iterator, Mapping
 from html import escape
 from html.parser import HTMLParser
@@ -29,6 +30,8 @@ MOST_RECOMMENDATIONS = 100
 MOST_OTHERS = 30
 
 _VOID = frozenset({"meta", "link", "br", "hr", "img", "input", "source", "wbr", "col"})
+#: Elements whose end may be left out, so that none of them counts.
+_UNENDED = frozenset({"td", "th", "tr", "tbody"})
 #: Attributes that name an id, or several with blanks between.
 _REFERENCES = frozenset({"for", "aria-labelledby", "aria-describedby", "aria-controls", "aria-owns", "headers"})
 _POLICY = "@@reportgen-policy@@"
@@ -44,7 +47,7 @@ def render_single(report: Report, site: Mapping[str, bytes]) -> bytes:
     parts, left_out = _choose(report, site)
     pages = {path: site[path].decode() for path in parts}
     # Any of them has the same frame; one with charts also names what they need.
-    frame = next((path for path in parts if 'class="chart"' in pages[path]), "index.html")
+    frame = next((path for path in parts if "<figure" in pages[path]), "index.html")
     one = _Whole(frame, pages, site, left_out)
     one.feed(pages[frame])
     one.close()
@@ -98,7 +101,7 @@ class _Mover(HTMLParser):
     def handle_starttag(self, tag: str, attrs: Attributes) -> None:
         """Write a tag, or leave out what it begins."""
         if self._skipped:
-            self._skipped += tag not in _VOID
+            self._skipped += tag not in _VOID and tag not in _UNENDED
             return
         if self.leaves_out(tag, dict(attrs)):
             self._skipped = int(tag not in _VOID)
@@ -113,7 +116,7 @@ class _Mover(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         """Write the end of an element."""
         if self._skipped:
-            self._skipped -= 1
+            self._skipped -= tag not in _UNENDED
             return
         self.write_end(tag)
 
@@ -178,7 +181,7 @@ class _Mover(HTMLParser):
 def anchor_of(goal: str, fragment: str, parts: Mapping[str, str]) -> str | None:
     """Return the anchor of a page of the site, or of a place on it; None where it is no part of this page."""
     if goal in parts:
-        inside = fragment and f'id="{escape(fragment)}"' in parts[goal]
+        inside = fragment and re.search(rf'\bid="?{re.escape(escape(fragment))}[" >]', parts[goal])
         return f"#{_stem(goal)}--{fragment}" if inside else f"#{_stem(goal)}"
     folder = posixpath.dirname(goal)
     if folder == "detectors" and "how-to-read.html" in parts:
@@ -318,7 +321,7 @@ class _Whole(_Mover):
     def _script(self, source: str, *, deferred: bool) -> None:
         self._replaced = True
         text = self._text(source)
-        if source.endswith("/search.js"):
+        if source.endswith("/use.js"):
             index = _moved_index(self._site[searchindex.PATH].decode(), self.parts)
             self._inline(index, deferred=deferred)
         self._inline(text, deferred=deferred)
@@ -341,7 +344,8 @@ def _moved_index(script: str, parts: Mapping[str, str]) -> str:
     out = []
     for group in groups:
         rows = []
-        for title, path, *also in group["rows"]:
+        for row in group["rows"]:
+            title, path, *also = (row, row) if isinstance(row, str) else row
             goal, _, fragment = f"{group['at']}{path}{group['end']}".partition("#")
             place = anchor_of(goal, fragment, parts)
             if place is not None:

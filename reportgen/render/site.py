@@ -22,6 +22,7 @@ from reportgen.render.chartview import ChartView, chart_view, known_to
 from reportgen.render.clipping import clipping
 from reportgen.render.format import duration, exact, show, unit_word
 from reportgen.render.highlight import sql_html
+from reportgen.render.lean import lean
 from reportgen.render.pages import Environment, Markup, environment, fill, search_path
 from reportgen.render.plotlyjs import plotly_js
 from reportgen.render.prose import plain, to_html
@@ -105,7 +106,7 @@ def _fill_page(env: Environment, shared: dict[str, Any], page: Page) -> bytes:
     # Drawing the charts is most of the work, so it waits until their page is made.
     page = replace(page, charts=[chart_view(chart, shared["known"]) for chart in page.drawn])
     values = {**shared, **page.values, "page": page, "root": page.root, "policy": _policy(page)}
-    return fill(env, page.template, values).encode()
+    return lean(fill(env, page.template, values)).encode()
 
 
 def _search_index(shared: dict[str, Any], pages: list[Page], help_page: Callable[[], bytes]) -> bytes:

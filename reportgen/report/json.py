@@ -9,18 +9,35 @@ import msgspec
 from reportgen.errors import ReportgenError
 from reportgen.model import SCHEMA_VERSION, Report
 
+#: What of a chart is not in the file, and how it is read back.
+_DRAWING: dict[str, Any] = {
+    "kind": "rows",
+    "x": "",
+    "y": "",
+    **dict.fromkeys(("series", "mark", "label", "size", "end", "level", "link", "link_to", "line_at", "line_label")),
+    "columns": [],
+    "rows": [],
+    "colours": {},
+}
+#: What of the healing is only in its CSV files.
+_LOG = ("entries", "incident_list")
+
 
 def report_bytes(report: Report) -> bytes:
     """Return `report.json`: UTF-8, keys in the order of the model, LF at the end; each item of a list is one line.
 
     So a difference between two builds is a difference of whole recommendations, agents or files. The rows of a chart
-    are left out, and so are the runs: their CSV files have them; and the texts of SQL files: their pages have them.
+    are left out, and so are the runs and the healing log: their CSV files have them; how a chart draws its rows, which
+    its SQL file says; and the texts of SQL files: their pages have them.
     """
     parts = msgspec.to_builtins(report)
     for chart in parts["charts"]:
-        del chart["rows"]
+        for name in _DRAWING:
+            del chart[name]
     for file in (*parts["sql"], *parts["detectors"]):
         del file["sql"]
+    for name in _LOG:
+        del parts["healing"][name]
     del parts["runs"]
     lines = [f"{msgspec.json.encode(key).decode()}:{_lines(value)}" for key, value in parts.items()]
     return ("{" + ",\n".join(lines) + "}\n").encode()
@@ -32,29 +49,40 @@ def _lines(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
 
 
 def read_report(data: bytes, name: str = "report.json") -> Report:
-    """Return the report that the bytes hold: all but the rows of charts, the runs, and the texts of SQL files.
+    """Return the report that the bytes hold: all but the drawing of charts, the runs, and the texts of SQL files.
 
     Raises ReportgenError where the bytes are of another shape or version.
     """
     try:
-        version = msgspec.json.decode(data)
+        parts = msgspec.json.decode(data)
     except msgspec.DecodeError as error:
         raise ReportgenError(name, f"is not JSON ({error})", "Build the report again.") from error
-    found = version.get("schema_version") if isinstance(version, dict) else None
+    found = parts.get("schema_version") if isinstance(parts, dict) else None
     if found != SCHEMA_VERSION:
         raise ReportgenError(
             name, f"has schema version {found}, and this reportgen reads {SCHEMA_VERSION}", "Build the report again."
         )
     try:
-        return msgspec.json.decode(data, type=Report)
-    except msgspec.ValidationError as error:
+        charts = [{**_DRAWING, **chart} for chart in parts.get("charts", [])]
+        healing = {**dict.fromkeys(_LOG, ()), **parts["healing"]} if "healing" in parts else {}
+        return msgspec.convert({**parts, "charts": charts, "healing": healing}, type=Report)
+    except (msgspec.ValidationError, TypeError) as error:
         raise ReportgenError(name, f"is not a report ({error})", "Build the report again.") from error
 
 
 def schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of `report.json`, made from the model."""
     made = msgspec.json.schema(Report)
-    del made["$defs"]["Chart"]["properties"]["rows"]
+    chart = made["$defs"]["Chart"]
+    for name in _DRAWING:
+        del chart["properties"][name]
+    chart["required"] = [name for name in chart["required"] if name not in _DRAWING]
+    healing = made["$defs"]["Healing"]
+    for name in _LOG:
+        del healing["properties"][name]
+    healing["required"] = [name for name in healing["required"] if name not in _LOG]
+    for name in ("Column", "HealingAttempt", "Incident"):
+        del made["$defs"][name]
     for name in ("SqlText", "Detector"):
         del made["$defs"][name]["properties"]["sql"]
     del made["$defs"]["Report"]["properties"]["runs"]
