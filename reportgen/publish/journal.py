@@ -30,6 +30,7 @@ from reportgen.publish.files import (
     remove_empty,
     remove_file,
     sha256,
+    sync_all,
     sync_folder,
     write_new,
 )
@@ -95,21 +96,22 @@ def stage(site: Path, journal: Journal, files: Mapping[str, bytes], markdown: by
     staging.mkdir()
     # The plan comes first: whatever is left behind can be found from it.
     write_new(staging / _PLAN, journal.to_bytes())
-    folders = {staging / _FILES}
+    folders, written = {staging / _FILES}, list[Path]()
     (staging / _FILES).mkdir()
     for path, data in [*sorted(files.items()), (MANIFEST, journal.manifest.to_bytes())]:
         target = staging / _FILES / path
         if target.parent not in folders:
             target.parent.mkdir(parents=True, exist_ok=True)
             folders.update(parent for parent in target.parents if parent.is_relative_to(staging / _FILES))
-        write_new(target, data)
+        write_new(target, data, sync=False)
+        written.append(target)
     if journal.recommendations is not None:
         beside = staged_beside(journal.recommendations)
         remove_file(beside)
-        write_new(beside, markdown)
-        sync_folder(beside.parent)
-    for folder in sorted(folders):
-        sync_folder(folder)
+        write_new(beside, markdown, sync=False)
+        written.append(beside)
+        folders.add(beside.parent)
+    sync_all(written, sorted(folders))
     (staging / _PLAN).replace(staging / _JOURNAL)
     sync_folder(staging)
     sync_folder(site)
@@ -139,9 +141,7 @@ def finish(site: Path, journal: Journal, recommendations: Path | None) -> Swept:
             beside.replace(recommendations)
         touched.add(recommendations.parent)
     more_removed, more_kept = _remove_stale(site, {p: d for p, d in stale.items() if p not in first}, touched)
-    for folder in sorted(touched):
-        if folder.is_dir():
-            sync_folder(folder)
+    sync_all([], [folder for folder in sorted(touched) if folder.is_dir()])
     # Last, and after all else is on the disk: a manifest never speaks of what is not there.
     _move(site, MANIFEST, touched)
     sync_folder(site)
