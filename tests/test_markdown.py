@@ -31,7 +31,6 @@ from reportgen.glossary import EFFORTS, HINTS, PARTS
 from reportgen.model import Notice, RejectedLine
 from reportgen.render import BUILD_HASH
 from reportgen.render.markdown import WIDTH, render_markdown
-from reportgen.render.prose import escape_markdown
 
 # ── the file ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -197,36 +196,6 @@ def test_a_group_that_grows_keeps_the_anchors_of_its_members() -> None:
     assert [one for one in two if one[0] == "h3"] == [one for one in many if one[0] == "h3"]
 
 
-@pytest.mark.parametrize(
-    ("title", "heading"),
-    [
-        ("Cost outlier: run_7 in a.b", "Cost outlier: run_7 in a.b (0123456789)"),
-        # What hosts don't agree on, what can't be read, and what is too long is told by its id, the title under it.
-        ("Cost outlier: x - y", "cost-outlier-x-0123456789"),
-        ("Cost outlier: 文書", "cost-outlier-x-0123456789"),
-        ("Cost outlier: -x", "cost-outlier-x-0123456789"),
-        ("Cost outlier: " + "x" * 120, "cost-outlier-x-0123456789"),
-    ],
-)
-def test_a_heading_is_one_that_every_host_makes_the_same_anchor_of(title: str, heading: str) -> None:
-    report = run_outliers(1)
-    found = replace(report.recommendations[0], title=title, id="cost-outlier-x-0123456789")
-    text = render_markdown(replace(report, recommendations=[found], groups=group_up([found])))
-    assert ("h3", heading) in headings(text)
-    assert (f" **{escape_markdown(title)}** " in " ".join(text.split())) is (heading == found.id)
-    (link,) = [part for token in parsed(text) for part in token.children or [] if part.type == "link_open"]
-    assert link.attrs["href"] == f"#{host_anchor(heading)}"
-    assert table_with(text, "Score")[0][-1] == title
-
-
-def test_two_recommendations_of_one_title_have_a_link_each() -> None:
-    report = run_outliers(2)
-    twins = [replace(r, title="Cost outlier: R", group=r.id) for r in report.recommendations]
-    text = render_markdown(replace(report, recommendations=twins, groups=group_up(twins)))
-    links = [part for token in parsed(text) for part in token.children or [] if part.type == "link_open"]
-    assert [part.attrs["href"] for part in links] == ["#cost-outlier-r-abcdef0001", "#cost-outlier-r-abcdef0002"]
-
-
 def test_detectors_agents_patterns_healing_and_budget_are_told() -> None:
     text = made("sample")
     assert [row[1] for row in table_with(text, "Detector")] == [
@@ -251,7 +220,9 @@ def test_detectors_agents_patterns_healing_and_budget_are_told() -> None:
     assert "Under 3 reviews: tone (2)." in section(text, "Recurring patterns")
     healing = rendered(section(text, "Healing"))
     assert "26 attempts in 21 incidents: 2 escalated, 2 blocked, 17 presumed recovered." in healing
-    assert "At most five retries are allowed; the call that asks for one more is an attempt that is escalated." in healing
+    assert (
+        "At most five retries are allowed; the call that asks for one more is an attempt that is escalated." in healing
+    )
     assert {row[5] for row in table_with(text, "Last")} == {"escalated", "blocked"}
     budget = tables(section(text, "Budget"))[0]
     assert budget[2] == ["agent-writer", "monthly", "2026-10-01", "$120.00", "$168.20", "140%", "over", "0 of 1"]
