@@ -25,7 +25,7 @@ from markdown_reading import (
     tables,
 )
 from project import built, event, write_project
-from report_factory import group_up, sample_report
+from report_factory import sample_report
 
 from reportgen.glossary import EFFORTS, HINTS, PARTS
 from reportgen.model import Notice, RejectedLine
