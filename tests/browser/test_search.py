@@ -20,7 +20,9 @@ OPTIONS = "[...document.querySelectorAll('[role=option]')].map((one) => one.text
 def look_for(one: Reader, words: str) -> None:
     one.page.keyboard.press("/")
     one.page.keyboard.type(words)
-    one.until("!document.querySelector('.found').hidden && document.querySelector('.found [role=status]').textContent")
+    one.until(
+        "!document.querySelector('.search .found').hidden && document.querySelector('.search .found [role=status]').textContent"
+    )
 
 
 def test_the_index_is_loaded_when_the_box_is_used_and_not_before(sites: dict[str, Path], reader: Readers) -> None:
@@ -79,7 +81,7 @@ def test_escape_closes_then_clears_then_leaves(sites: dict[str, Path], reader: R
     page = one.open(sites["sample"] / "index.html")
     look_for(one, "writer")
     page.keyboard.press("Escape")
-    assert page.locator(".found").is_hidden()
+    assert page.locator(".search .found").is_hidden()
     assert page.locator("#search").input_value() == "writer"
     page.keyboard.press("Escape")
     assert page.locator("#search").input_value() == ""
@@ -97,7 +99,7 @@ def test_words_in_any_order_and_what_is_not_in_the_title_too(sites: dict[str, Pa
     one.until(f"{OPTIONS}.includes('Data quality')")
     page.keyboard.press("Control+a")
     page.keyboard.type("qqqq")
-    one.until("document.querySelector('.found [role=status]').textContent.startsWith('Nothing found')")
+    one.until("document.querySelector('.search .found [role=status]').textContent.startsWith('Nothing found')")
     assert page.locator("[role=listbox]").is_hidden()
     assert page.get_by_role("combobox").get_attribute("aria-expanded") == "false"
 
@@ -114,7 +116,7 @@ def test_hostile_names_are_text(sites: dict[str, Path], reader: Readers) -> None
     page = one.open(sites["hostile"] / "index.html")
     look_for(one, "alert script")
     assert any("<script>alert(1)</script>" in text for text in page.evaluate(OPTIONS))
-    assert page.locator(".found :is(img, script, a)").count() == 0
+    assert page.locator(".search .found :is(img, script, a)").count() == 0
     assert one.said == []
 
 
@@ -126,7 +128,7 @@ def test_a_missing_index_is_said(sites: dict[str, Path], reader: Readers, tmp_pa
     one = reader(viewport=WIDE)
     one.open(tmp_path / "index.html")
     look_for(one, "agent")
-    assert one.page.locator(".found [role=status]").text_content() == "The index of the search is missing."
+    assert one.page.locator(".search .found [role=status]").text_content() == "The index of the search is missing."
 
 
 def test_without_a_script_there_is_no_box(sites: dict[str, Path], reader: Readers) -> None:
