@@ -159,6 +159,17 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="session")
+def plain_sites(sites: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Give the same sites with charts that stay undrawn, which load at once."""
+    made = {name: tmp_path_factory.mktemp("plain") / name for name in sites}
+    for name, site in made.items():
+        shutil.copytree(sites[name], site)
+        if (site / "assets" / "plotly.min.js").exists():
+            (site / "assets" / "plotly.min.js").write_text(NO_PLOTLY, encoding="utf-8")
+    return made
+
+
+@pytest.fixture(scope="session")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Give the site of a project by its name (see `real_sites.PROJECTS`), built when it is first asked for."""
     made: dict[str, Path] = {}

@@ -37,18 +37,18 @@ def test_a_recommendation_is_copied_as_markdown_with_the_address_of_a_host(host:
     assert one.said == []
 
 
-def test_from_a_file_the_path_of_this_disk_is_not_told(sites: dict[str, Path], reader: Readers) -> None:
+def test_from_a_file_the_path_of_this_disk_is_not_told(plain_sites: dict[str, Path], reader: Readers) -> None:
     one = reader(viewport=WIDE, **READ)
-    page = one.open(sites["sample"] / "recommendations.html")
+    page = one.open(plain_sites["sample"] / "recommendations.html")
     page.get_by_role("button", name="Copy as Markdown").first.press("Enter")
     page.get_by_role("button", name="Copied").first.wait_for()
     assert clipboard(page) == f"{clipping(FOUND, brief=True)}recommendations/{FOUND.id}.html"
 
 
-def test_sql_is_copied_as_it_runs(sites: dict[str, Path], reader: Readers) -> None:
+def test_sql_is_copied_as_it_runs(plain_sites: dict[str, Path], reader: Readers) -> None:
     one = reader(viewport=WIDE, **READ)
     detector = sample_report().detectors[0]
-    page = one.open(sites["sample"] / f"detectors/{detector.detector}.html")
+    page = one.open(plain_sites["sample"] / f"detectors/{detector.detector}.html")
     page.get_by_role("button", name="Copy SQL").press("Enter")
     page.get_by_role("button", name="Copied").wait_for()
     assert clipboard(page).strip() == detector.sql.strip()
@@ -70,20 +70,22 @@ def test_the_mark_at_a_heading_copies_its_address_and_leaves_its_name_alone(host
     assert page.locator("main > p[role=status], body > p[role=status]").first.text_content() == "Copied"
 
 
-def test_without_a_clipboard_the_text_is_selected(sites: dict[str, Path], reader: Readers) -> None:
+def test_without_a_clipboard_the_text_is_selected(plain_sites: dict[str, Path], reader: Readers) -> None:
     one = reader(viewport=WIDE)
     one.page.add_init_script(
         "Object.defineProperty(navigator, 'clipboard', { value: undefined });document.execCommand = () => false;"
     )
-    page = one.open(sites["sample"] / f"recommendations/{FOUND.id}.html")
+    page = one.open(plain_sites["sample"] / f"recommendations/{FOUND.id}.html")
     page.get_by_role("button", name="Copy as Markdown").press("Enter")
     page.get_by_role("button", name="Selected").wait_for()
     # As a selection gives it: white space at line ends aside.
     assert page.evaluate("String(getSelection())").startswith(f"### {FOUND.title}")
 
 
-def test_without_a_script_the_markdown_is_there_to_read(sites: dict[str, Path], reader: Readers) -> None:
-    page = reader(viewport=WIDE, java_script_enabled=False).open(sites["sample"] / f"recommendations/{FOUND.id}.html")
+def test_without_a_script_the_markdown_is_there_to_read(plain_sites: dict[str, Path], reader: Readers) -> None:
+    page = reader(viewport=WIDE, java_script_enabled=False).open(
+        plain_sites["sample"] / f"recommendations/{FOUND.id}.html"
+    )
     page.locator("summary", has_text="As Markdown").click()
     text = page.locator("details.markdown pre")
     assert text.is_visible()

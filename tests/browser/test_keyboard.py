@@ -33,12 +33,10 @@ PAGES = ["index.html", "agents.html", "recommendations.html", f"recommendations/
 
 @pytest.mark.parametrize("path", PAGES)
 def test_tab_visits_every_control_once_in_order_and_shows_where_it_is(
-    sites: dict[str, Path], reader: Readers, path: str
+    plain_sites: dict[str, Path], reader: Readers, path: str
 ) -> None:
     one = reader(viewport=WIDE)
-    # The charts' own marks are no stops; their table is.
-    one.context.route("**/plotly.min.js", lambda route: route.abort())
-    page = one.open(sites["sample"] / path)
+    page = one.open(plain_sites["sample"] / path)
     one.until("document.querySelector('#search')")
     count = page.evaluate(f"{STOPS}.length")
     assert count > 15
@@ -55,9 +53,9 @@ def test_tab_visits_every_control_once_in_order_and_shows_where_it_is(
     assert page.evaluate(FOCUSED) in (-1, 0)
 
 
-def test_the_way_from_the_first_page_to_a_finding_s_sql(sites: dict[str, Path], reader: Readers) -> None:
+def test_the_way_from_the_first_page_to_a_finding_s_numbers(plain_sites: dict[str, Path], reader: Readers) -> None:
     one = reader(viewport=WIDE)
-    page = one.open(sites["sample"] / "index.html")
+    page = one.open(plain_sites["sample"] / "index.html")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "main"
@@ -68,11 +66,13 @@ def test_the_way_from_the_first_page_to_a_finding_s_sql(sites: dict[str, Path], 
         assert (marked.text_content() or "").startswith(name)
     page.get_by_role("link", name=sample_report().recommendations[0].title).first.press("Enter")
     page.wait_for_url(f"**/{BEST}.html")
-    summary = page.locator("summary", has_text="SQL").first
+    summary = page.locator("summary", has_text="The numbers as a table").first
+    table = page.locator("figure details table").first
+    assert table.is_hidden()
     summary.press("Enter")
-    assert page.locator("details[open] pre code").first.is_visible()
+    assert table.is_visible()
     summary.press("Space")
-    assert page.locator("details[open] pre code").count() == 0
+    assert table.is_hidden()
     page.get_by_role("navigation", name="Breadcrumb").get_by_role("link", name="Recommendations").press("Enter")
     page.wait_for_url("**/recommendations.html")
     assert one.said == []

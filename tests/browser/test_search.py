@@ -25,22 +25,22 @@ def look_for(one: Reader, words: str) -> None:
     )
 
 
-def test_the_index_is_loaded_when_the_box_is_used_and_not_before(sites: dict[str, Path], reader: Readers) -> None:
+def test_the_index_is_loaded_when_the_box_is_used_and_not_before(plain_sites: dict[str, Path], reader: Readers) -> None:
     one = reader(viewport=WIDE)
-    one.open(sites["sample"] / "agents/agent-writer.html")
+    one.open(plain_sites["sample"] / "agents/agent-writer.html")
     assert not [address for address in one.asked if "search-index" in address]
     look_for(one, "triage")
     assert [address for address in one.asked if "search-index" in address] == [
-        (sites["sample"] / "assets/search-index.js").as_uri()
+        (plain_sites["sample"] / "assets/search-index.js").as_uri()
     ]
     assert one.page.evaluate(OPTIONS) == ["triage"]
     assert one.said == []
 
 
-def test_arrows_choose_and_enter_opens_from_any_depth(sites: dict[str, Path], reader: Readers) -> None:
+def test_arrows_choose_and_enter_opens_from_any_depth(plain_sites: dict[str, Path], reader: Readers) -> None:
     report = sample_report()
     one = reader(viewport=WIDE)
-    page = one.open(sites["sample"] / f"recommendations/{report.recommendations[3].id}.html")
+    page = one.open(plain_sites["sample"] / f"recommendations/{report.recommendations[3].id}.html")
     look_for(one, "writer")
     box = page.get_by_role("combobox", name="Search the report")
     assert box.get_attribute("aria-expanded") == "true"
@@ -69,16 +69,16 @@ def test_arrows_choose_and_enter_opens_from_any_depth(sites: dict[str, Path], re
     assert one.said == []
 
 
-def test_the_title_that_fits_best_comes_first(sites: dict[str, Path], reader: Readers) -> None:
+def test_the_title_that_fits_best_comes_first(plain_sites: dict[str, Path], reader: Readers) -> None:
     one = reader(viewport=WIDE)
-    one.open(sites["sample"] / "index.html")
+    one.open(plain_sites["sample"] / "index.html")
     look_for(one, "agents")
     assert one.page.evaluate(OPTIONS)[0] == "Agents"
 
 
-def test_escape_closes_then_clears_then_leaves(sites: dict[str, Path], reader: Readers) -> None:
+def test_escape_closes_then_clears_then_leaves(plain_sites: dict[str, Path], reader: Readers) -> None:
     one = reader(viewport=WIDE)
-    page = one.open(sites["sample"] / "index.html")
+    page = one.open(plain_sites["sample"] / "index.html")
     look_for(one, "writer")
     page.keyboard.press("Escape")
     assert page.locator(".search .found").is_hidden()
@@ -89,9 +89,9 @@ def test_escape_closes_then_clears_then_leaves(sites: dict[str, Path], reader: R
     assert page.evaluate("document.activeElement === document.body")
 
 
-def test_words_in_any_order_and_what_is_not_in_the_title_too(sites: dict[str, Path], reader: Readers) -> None:
+def test_words_in_any_order_and_what_is_not_in_the_title_too(plain_sites: dict[str, Path], reader: Readers) -> None:
     one = reader(viewport=WIDE)
-    page = one.open(sites["sample"] / "index.html")
+    page = one.open(plain_sites["sample"] / "index.html")
     look_for(one, "loops Revision")
     assert page.evaluate(OPTIONS)[0] == sample_report().recommendations[1].title
     page.keyboard.press("Control+a")
@@ -104,33 +104,35 @@ def test_words_in_any_order_and_what_is_not_in_the_title_too(sites: dict[str, Pa
     assert page.get_by_role("combobox").get_attribute("aria-expanded") == "false"
 
 
-def test_a_slash_in_a_field_is_a_slash(sites: dict[str, Path], reader: Readers) -> None:
-    page = reader(viewport=WIDE).open(sites["sample"] / "agents.html")
+def test_a_slash_in_a_field_is_a_slash(plain_sites: dict[str, Path], reader: Readers) -> None:
+    page = reader(viewport=WIDE).open(plain_sites["sample"] / "agents.html")
     page.locator(".tools input").first.focus()
     page.keyboard.type("a/b")
     assert page.locator(".tools input").first.input_value() == "a/b"
 
 
-def test_hostile_names_are_text(sites: dict[str, Path], reader: Readers) -> None:
+def test_hostile_names_are_text(plain_sites: dict[str, Path], reader: Readers) -> None:
     one = reader(viewport=WIDE)
-    page = one.open(sites["hostile"] / "index.html")
+    page = one.open(plain_sites["hostile"] / "index.html")
     look_for(one, "alert script")
     assert any("<script>alert(1)</script>" in text for text in page.evaluate(OPTIONS))
     assert page.locator(".search .found :is(img, script, a)").count() == 0
     assert one.said == []
 
 
-def test_a_missing_index_is_said(sites: dict[str, Path], reader: Readers, tmp_path: Path) -> None:
-    own = [f"assets/{path.name}" for path in (sites["empty"] / "assets").iterdir() if path.name != "search-index.js"]
+def test_a_missing_index_is_said(plain_sites: dict[str, Path], reader: Readers, tmp_path: Path) -> None:
+    own = [
+        f"assets/{path.name}" for path in (plain_sites["empty"] / "assets").iterdir() if path.name != "search-index.js"
+    ]
     for name in ("index.html", *own):
         (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_bytes((sites["empty"] / name).read_bytes())
+        (tmp_path / name).write_bytes((plain_sites["empty"] / name).read_bytes())
     one = reader(viewport=WIDE)
     one.open(tmp_path / "index.html")
     look_for(one, "agent")
     assert one.page.locator(".search .found [role=status]").text_content() == "The index of the search is missing."
 
 
-def test_without_a_script_there_is_no_box(sites: dict[str, Path], reader: Readers) -> None:
-    page = reader(viewport=WIDE, java_script_enabled=False).open(sites["sample"] / "index.html")
+def test_without_a_script_there_is_no_box(plain_sites: dict[str, Path], reader: Readers) -> None:
+    page = reader(viewport=WIDE, java_script_enabled=False).open(plain_sites["sample"] / "index.html")
     assert page.locator("input").count() == 0

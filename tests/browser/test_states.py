@@ -15,11 +15,11 @@ Readers = Callable[..., Reader]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_what_a_reader_opens_is_no_barrier(sites: dict[str, Path], reader: Readers, theme: str) -> None:
+def test_what_a_reader_opens_is_no_barrier(plain_sites: dict[str, Path], reader: Readers, theme: str) -> None:
     one = reader(viewport=WIDE, color_scheme=theme)
     wrong = {}
     for which in ("sample", "hostile"):
-        page = one.open(sites[which] / "agents.html")
+        page = one.open(plain_sites[which] / "agents.html")
         page.locator(".tools input").first.fill("doc" if which == "sample" else "a")
         page.locator("thead button").nth(2).press("Enter")
         wrong[which, "a table in use"] = one.barriers()
@@ -28,15 +28,15 @@ def test_what_a_reader_opens_is_no_barrier(sites: dict[str, Path], reader: Reade
         one.until("document.querySelectorAll('[role=option]').length > 3")
         page.keyboard.press("ArrowDown")
         wrong[which, "the search"] = one.barriers()
-        page = one.open(sites[which] / "recommendations.html")
+        page = one.open(plain_sites[which] / "recommendations.html")
         page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
         wrong[which, "all that folds"] = one.barriers()
     assert {at: found for at, found in wrong.items() if found} == {}
 
 
-def test_axe_would_find_one(sites: dict[str, Path], reader: Readers) -> None:
+def test_axe_would_find_one(plain_sites: dict[str, Path], reader: Readers) -> None:
     one = reader(viewport=WIDE)
-    page = one.open(sites["sample"] / "how-to-read.html")
+    page = one.open(plain_sites["sample"] / "how-to-read.html")
     page.evaluate("document.querySelector('h1').style.color = '#f1f1f1'")
     page.evaluate("document.querySelector('main').append(document.createElement('button'))")
     assert [found.split()[0] for found in one.barriers()] == ["button-name", "color-contrast"]

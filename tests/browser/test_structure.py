@@ -73,10 +73,10 @@ OUTLINE = """
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_has_the_structure_that_was_read(
-    sites: dict[str, Path], reader: Readers, name: str, request: pytest.FixtureRequest
+    plain_sites: dict[str, Path], reader: Readers, name: str, request: pytest.FixtureRequest
 ) -> None:
     one = reader(viewport=WIDE)
-    page = one.open(sites["sample"] / PAGES[name])
+    page = one.open(plain_sites["sample"] / PAGES[name])
     one.until("document.querySelector('#search')")
     outline = page.evaluate(OUTLINE)
     kept = GOLDEN / f"{name}.txt"
@@ -87,8 +87,8 @@ def test_a_page_has_the_structure_that_was_read(
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_headings_go_down_one_level_at_a_time(sites: dict[str, Path], reader: Readers, name: str) -> None:
-    page = reader(viewport=WIDE, java_script_enabled=False).open(sites["sample"] / PAGES[name])
+def test_headings_go_down_one_level_at_a_time(plain_sites: dict[str, Path], reader: Readers, name: str) -> None:
+    page = reader(viewport=WIDE, java_script_enabled=False).open(plain_sites["sample"] / PAGES[name])
     levels = [int(heading.evaluate("(one) => one.tagName[1]")) for heading in page.locator("h1, h2, h3, h4").all()]
     assert levels[0] == 1
     assert levels.count(1) == 1

@@ -30,9 +30,11 @@ def wait(one: Reader, words: str) -> None:
     one.until(f"document.querySelector('.tools [role=status]').textContent === {words!r}")
 
 
-def test_a_filter_shows_the_rows_that_have_all_words_and_says_how_many(sites: dict[str, Path], reader: Readers) -> None:
+def test_a_filter_shows_the_rows_that_have_all_words_and_says_how_many(
+    plain_sites: dict[str, Path], reader: Readers
+) -> None:
     one = reader(viewport=WIDE)
-    page = one.open(sites["sample"] / "agents.html")
+    page = one.open(plain_sites["sample"] / "agents.html")
     box = page.get_by_role("searchbox", name="Filter the table: Agents")
     box.focus()
     page.keyboard.type("REVIEW agent-")
@@ -48,16 +50,16 @@ def test_a_filter_shows_the_rows_that_have_all_words_and_says_how_many(sites: di
     assert one.said == []
 
 
-def test_words_are_looked_for_within_a_cell_not_across_two(sites: dict[str, Path], reader: Readers) -> None:
+def test_words_are_looked_for_within_a_cell_not_across_two(plain_sites: dict[str, Path], reader: Readers) -> None:
     one = reader(viewport=WIDE)
-    page = one.open(sites["sample"] / "agents.html")
+    page = one.open(plain_sites["sample"] / "agents.html")
     page.locator(".tools input").first.fill("writerdoc")
     wait(one, f"0 of {AGENTS} rows")
 
 
-def test_the_state_is_in_the_address_and_comes_back_with_it(sites: dict[str, Path], reader: Readers) -> None:
+def test_the_state_is_in_the_address_and_comes_back_with_it(plain_sites: dict[str, Path], reader: Readers) -> None:
     one = reader(viewport=WIDE)
-    page = one.open(sites["sample"] / "agents.html")
+    page = one.open(plain_sites["sample"] / "agents.html")
     page.locator("th button", has_text="Events").press("Enter")
     page.locator("th button", has_text="Events").press("Enter")
     page.locator(".tools input").first.fill("doc-pipeline")
@@ -81,46 +83,48 @@ def test_the_state_is_in_the_address_and_comes_back_with_it(sites: dict[str, Pat
     assert one.said == two.said == []
 
 
-def test_an_address_keeps_its_anchor_and_what_others_put_into_it(sites: dict[str, Path], reader: Readers) -> None:
+def test_an_address_keeps_its_anchor_and_what_others_put_into_it(plain_sites: dict[str, Path], reader: Readers) -> None:
     found = sample_report().recommendations[-1]
     one = reader(viewport=WIDE)
-    page = one.open(f"{(sites['sample'] / 'recommendations.html').as_uri()}?from=mail#{found.id}")
+    page = one.open(f"{(plain_sites['sample'] / 'recommendations.html').as_uri()}?from=mail#{found.id}")
     page.locator("table#every-finding th button, section[aria-labelledby=all] th button").first.press("Enter")
     assert urlsplit(page.url).fragment == found.id
     assert state(page)["from"] == ["mail"]
     assert page.locator(f"tr#{found.id}").is_visible()
 
 
-def test_a_link_to_a_row_wins_over_a_filter_that_hides_it(sites: dict[str, Path], reader: Readers) -> None:
+def test_a_link_to_a_row_wins_over_a_filter_that_hides_it(plain_sites: dict[str, Path], reader: Readers) -> None:
     found = sample_report().recommendations[0]
     one = reader(viewport=WIDE)
-    page = one.open(sites["sample"] / "recommendations.html")
+    page = one.open(plain_sites["sample"] / "recommendations.html")
     table = page.locator(f"table:has(tr[id='{found.id}'])")
     name = table.evaluate(
         "(t) => t.id || t.closest('.scroll').getAttribute('aria-label').toLowerCase().replace(/[^a-z0-9]+/g, '-')"
     )
-    one.open(f"{(sites['sample'] / 'recommendations.html').as_uri()}?{name}.filter=zzz#{found.id}")
+    one.open(f"{(plain_sites['sample'] / 'recommendations.html').as_uri()}?{name}.filter=zzz#{found.id}")
     assert page.locator(f"tr[id='{found.id}']").is_visible()
     assert state(page) == {}
     assert one.said == []
 
 
-def test_what_makes_no_sense_in_an_address_is_ignored(sites: dict[str, Path], reader: Readers) -> None:
+def test_what_makes_no_sense_in_an_address_is_ignored(plain_sites: dict[str, Path], reader: Readers) -> None:
     one = reader(viewport=WIDE)
     page = one.open(
-        f"{(sites['sample'] / 'agents.html').as_uri()}?agents.sort=-nothing&agents.all=1&agents.filter=&x#%E0%A4"
+        f"{(plain_sites['sample'] / 'agents.html').as_uri()}?agents.sort=-nothing&agents.all=1&agents.filter=&x#%E0%A4"
     )
     assert len(page.evaluate(NAMES)) == AGENTS
     assert page.locator("th[aria-sort]").count() == 0
     assert one.said == []
 
 
-def test_where_the_query_may_not_change_the_state_goes_behind_the_hash(sites: dict[str, Path], reader: Readers) -> None:
+def test_where_the_query_may_not_change_the_state_goes_behind_the_hash(
+    plain_sites: dict[str, Path], reader: Readers
+) -> None:
     one = reader(viewport=WIDE)
     one.page.add_init_script(
         "History.prototype.replaceState = () => { throw new DOMException('no', 'SecurityError'); };"
     )
-    page = one.open(sites["sample"] / "agents.html")
+    page = one.open(plain_sites["sample"] / "agents.html")
     page.locator("table", has_text="Error rate").locator("th button", has_text="Runs").press("Enter")
     assert urlsplit(page.url).fragment == "?agents.sort=-runs"
     address = page.url
@@ -129,8 +133,8 @@ def test_where_the_query_may_not_change_the_state_goes_behind_the_hash(sites: di
     assert one.said == []
 
 
-def test_what_is_unknown_comes_last_in_columns_of_words_too(sites: dict[str, Path], reader: Readers) -> None:
-    page = reader(viewport=WIDE).open(sites["sample"] / "healing.html")
+def test_what_is_unknown_comes_last_in_columns_of_words_too(plain_sites: dict[str, Path], reader: Readers) -> None:
+    page = reader(viewport=WIDE).open(plain_sites["sample"] / "healing.html")
     table = page.get_by_role("group", name="Attempts, the newest first").locator("table")
     head = table.locator("th", has_text="Run")
     place = head.evaluate("(one) => one.cellIndex")
@@ -143,16 +147,16 @@ def test_what_is_unknown_comes_last_in_columns_of_words_too(sites: dict[str, Pat
         assert "unknown" in column
 
 
-def test_a_short_table_has_no_filter(sites: dict[str, Path], reader: Readers) -> None:
-    page = reader(viewport=WIDE).open(sites["sample"] / "pipelines.html")
+def test_a_short_table_has_no_filter(plain_sites: dict[str, Path], reader: Readers) -> None:
+    page = reader(viewport=WIDE).open(plain_sites["sample"] / "pipelines.html")
     assert page.locator("tbody tr").count() == 3
     assert page.locator("th button").count() > 0
     assert page.locator(".tools").count() == 0
 
 
-def test_a_filter_looks_at_rows_that_are_folded_away(sites: dict[str, Path], reader: Readers) -> None:
+def test_a_filter_looks_at_rows_that_are_folded_away(plain_sites: dict[str, Path], reader: Readers) -> None:
     one = reader(viewport=WIDE)
-    page = one.open(sites["sample"] / "healing.html")
+    page = one.open(plain_sites["sample"] / "healing.html")
     table = page.locator("table", has_text="Context")
     last = table.locator("tbody tr").last.locator("td").last.text_content() or ""
     word = last.split()[0]
