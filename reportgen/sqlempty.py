@@ -114,7 +114,7 @@ class _Reader:
                 return left
             if table["join_type"] == "RIGHT":
                 return right
-            if table["join_type"] == "OUTER":
+            if table["join_type"] in ("FULL", "OUTER"):
                 return _both([left, right])
         return _NEVER
 
