@@ -5,17 +5,15 @@ Order: lock the log, read what it says about the caller, decide, append, sync, u
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from typing import Any
 
 from reportgen.errors import ReportgenError
+from reportgen.frozen import frozen
 from reportgen.healing_journal import append, lines, locked, records
 from reportgen.healing_policy import (
     CAP,
@@ -32,6 +30,11 @@ from reportgen.healing_policy import (
 from reportgen.names import UNATTRIBUTED, Kind, clean_name, fold, is_missing, squeeze
 from reportgen.redact import find_secrets, redact_hashed
 
+# Said so, not imported: typing would be a tenth of the time in which a hook starts.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 DEFAULT_LOG = "healing-log.jsonl"
 #: Seconds to wait for the lock before giving up.
 LOCK_TIMEOUT = 10.0
@@ -46,7 +49,7 @@ _SURE = "[A-Za-z0-9._:-]+"
 _PLAIN_RUN = re.compile(rf'"run_id": ?(?:"({_SURE})"|null)'.encode())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HealDecision:
     """One answer, and one line of the healing log: names are cleaned, texts redacted, `timestamp` is UTC.
 
@@ -69,7 +72,7 @@ class HealDecision:
 
     def to_json(self) -> str:
         """Return the one-line JSON object that is logged and printed; ASCII only, so that a terminal is safe."""
-        return json.dumps({field.name: getattr(self, field.name) for field in fields(self)})
+        return json.dumps({name: getattr(self, name) for name in self.__match_args__})
 
 
 def utc_now() -> datetime:
@@ -149,7 +152,7 @@ def main(argv: Sequence[str], prog: str = "reportgen heal") -> int:
 # --- who calls ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Caller:
     """Whose retries count. A log line is compared as it was cleaned, and as it is stored after redaction."""
 
@@ -198,6 +201,8 @@ def _safe(cleaned: str, key: str) -> str:
     """Redact and bound a cleaned name; where that would make names equal, the hash of `key` keeps them apart."""
     safe = redact_hashed(cleaned)
     if len(safe) > NAME_LIMIT or (safe != cleaned and any(label != "e-mail" for label, _ in find_secrets(cleaned))):
+        import hashlib  # not above: it loads OpenSSL, and most names need no hash
+
         safe = f"{safe[: NAME_LIMIT - 14]} #{hashlib.sha256(key.encode()).hexdigest()[:12]}"
     return safe
 

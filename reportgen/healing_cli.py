@@ -11,11 +11,15 @@ import re
 import sys
 import time
 from collections.abc import Sequence
-from typing import NoReturn
 
 from reportgen.errors import ReportgenError
 from reportgen.healing import DEFAULT_LOG, HealDecision, heal
 from reportgen.healing_policy import INTERRUPTED, POLICY, USAGE
+
+# Said so, not imported: typing would be a tenth of the time in which a hook starts.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 _DESCRIPTION = """\
 Answer one failed step of an agent pipeline with one bounded recovery, and log it.
@@ -52,6 +56,23 @@ or the same in one line, see `{prog} exec --help`
 
 class UsageError(Exception):
     """What is wrong with the arguments, and what to do about it."""
+
+
+class Formatter(argparse.RawDescriptionHelpFormatter):
+    """Writes the help as wide as the terminal is. One is made for each flag, and argparse's own would load what packs
+    and copies files, only to ask for that width.
+    """
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
+
+def _columns() -> int:
+    try:
+        given = int(os.environ.get("COLUMNS", "0"))
+        return given if given > 0 else os.get_terminal_size(1).columns or 80
+    except (ValueError, OSError):
+        return 80
 
 
 class Parser(argparse.ArgumentParser):
@@ -108,7 +129,7 @@ def _parser(prog: str) -> Parser:
         prog=prog,
         description=_DESCRIPTION,
         epilog=_EPILOG.format(table=table, prog=prog),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=Formatter,
         allow_abbrev=False,
         add_help=False,
     )

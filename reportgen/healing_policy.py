@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from types import MappingProxyType
+
+from reportgen.frozen import frozen
 
 #: Retries that one (run, agent) gets in all types together. A constant: no flag, setting or variable reaches it.
 CAP = 5
@@ -23,7 +24,7 @@ RETRY, STOP, ESCALATE = 0, 1, 2
 USAGE, CANNOT_LOG, INTERRUPTED = 64, 74, 130
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """One row of the policy table: how many attempts an error type gets, and what is done with each."""
 
@@ -44,7 +45,7 @@ POLICY: Mapping[str, Rule] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Past:
     """What the log already says about the caller: retries that count against the cap, and an earlier escalation."""
 
@@ -54,7 +55,7 @@ class Past:
     by_run: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Verdict:
     """What the caller is told."""
 

@@ -6,17 +6,22 @@ for each spelling and a text that is safe to show.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
+from reportgen.frozen import frozen
 from reportgen.redact import find_secrets, redact_hashed, replace_secrets
 
-Kind = Literal["agent", "pipeline", "run"]
+# Said so, not imported: typing would be a tenth of the time in which a hook starts.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    Kind = Literal["agent", "pipeline", "run"]
+else:
+    Kind = str
 
 UNATTRIBUTED = "(unattributed)"
 UNASSIGNED = "(unassigned)"
@@ -80,7 +85,7 @@ def is_missing(kind: Kind, name: str) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spelling:
     """One way a name was written. `spelling` and `key` are safe to show and to store; `key_hash` is of the raw key."""
 
@@ -142,6 +147,8 @@ class Names:
         log wrote as `[e-mail 3fa2c1]` is the name with that address, where there is one. No two names share a text.
         """
         secret = _secret_spellings(self._spellings)
+        import hashlib  # not above: it loads OpenSSL, and `heal` needs no more than clean names
+
         keys = _joined_keys(self._spellings, secret)
         shown = _shown_keys(keys, secret) if redacted else {}
         numbers: dict[tuple[Kind, str], int] = {}

@@ -24,34 +24,11 @@ LEVELS = [
     {"detectors", "macros"},
     {"warehouse", "detectorfile", "testfile", "testcells", "testresults"},
     {"sqlorder", "shapes", "engine"},
-    {
-        "sqlfile",
-        "sqlerror",
-        "sqltext",
-        "sqltree",
-        "healing",
-        "healing_cli",
-        "healing_exec",
-        "healing_exec_cli",
-        "sqlfacts",
-        "sqlempty",
-    },
+    {"sqlfile", "sqlerror", "sqltext", "sqltree", "healing", "healing_cli", "healing_exec", "healing_exec_cli", "sqlfacts", "sqlempty"},
     {"settings", "healing_journal", "hook"},
     {"settings_file", "settings_values", "settings_table", "tomlfile", "healing_policy"},
     {"found", "names", "identity", "glossary"},
-    {
-        "redact",
-        "model",
-        "errors",
-        "resources",
-        "linelog",
-        "childprocess",
-        "compiled",
-        "beside",
-        "stages",
-        "versions",
-        "second",
-    },
+    {"redact", "model", "errors", "resources", "linelog", "childprocess", "compiled", "beside", "stages", "versions", "second", "frozen"},
 ]
 
 #: Parts of a room that lower rooms may use: they know nothing but the model.
@@ -70,7 +47,7 @@ OWNERS = {
 }
 #: Rooms that must start at once: the standard library only, and nothing of ours but each other and these.
 LIGHT = {"healing", "healing_cli", "healing_exec", "healing_exec_cli", "healing_journal", "healing_policy"}
-LIGHT |= {"childprocess", "hook", "linelog", "names", "redact"}
+LIGHT |= {"childprocess", "frozen", "hook", "linelog", "names", "redact"}
 
 
 def rooms() -> dict[str, Path]:

@@ -49,7 +49,8 @@ def run(case: Case) -> None:
     begun = time.perf_counter()
     # With its bytecode, as an installed program is.
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    subprocess.run(case.command, check=True, stdout=subprocess.DEVNULL, env=env)
+    quiet = subprocess.DEVNULL
+    subprocess.run(case.command, check=True, stdout=quiet, stderr=quiet, env=env)
     case.seconds.append(time.perf_counter() - begun)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     case.cpu.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
@@ -62,7 +63,9 @@ def cases(folder: Path) -> list[Case]:
     text = "".join(json.dumps(event) + "\n" for event in EVENTS)
     (project / "budget" / "cost-events.jsonl").write_text(text, encoding="utf-8")
     python = sys.executable
-    build = [python, "-m", "reportgen", "build", str(project), "--quiet"]
+    script = Path(python).with_name("reportgen")
+    program = [str(script)] if script.exists() else [python, "-m", "reportgen"]
+    build = [*program, "build", str(project), "--quiet"]
     imports = "import duckdb, jinja2, markdown_it; duckdb.connect()"
 
     def clean() -> None:
@@ -82,7 +85,7 @@ def cases(folder: Path) -> list[Case]:
 
         return ready
 
-    heal = [python, "-m", "reportgen", "heal", "--agent", "a", "--error-type", "timeout", "--attempt", "1",
+    heal = [*program, "heal", "--agent", "a", "--error-type", "timeout", "--attempt", "1",
             "--log", str(folder / "healing-log.jsonl")]  # fmt: skip
 
     def new_log() -> None:
