@@ -11,7 +11,7 @@ from typing import Any
 from reportgen import macros, quality
 from reportgen.errors import ReportgenError
 from reportgen.found import Found
-from reportgen.inputs.events import EventsRead, read_events
+from reportgen.inputs.events import EventsRead, load_events
 from reportgen.inputs.sources import Inputs
 from reportgen.inputs.sources import input_paths as input_paths
 from reportgen.macros import make_macros
@@ -31,11 +31,14 @@ _SMALL_MARTS = 100_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostEvents:
-    """The cost events as they were read: their account, the names they gave, and the CSV that `load` takes in."""
+    """The cost events as they were read: their account, the names they gave, and where they are.
+
+    `file`: a warehouse file that `load` copies them from; None where they are in the warehouse that is loaded.
+    """
 
     read: EventsRead
     names: Names
-    csv: Path
+    file: Path | None = None
 
 
 def open_warehouse(settings: Settings, inputs: Inputs, *, again: bool = False) -> Warehouse:
@@ -78,12 +81,15 @@ def _bytes_of(inputs: Inputs) -> int:
     return sum(path.stat().st_size * (10 if path.suffix in (".gz", ".zst") else 1) for path in paths)
 
 
-def read_cost_events(settings: Settings, inputs: Inputs, csv: Path, progress: Progress) -> CostEvents:
-    """Read the cost events, the step that takes longest, into a CSV file at `csv`."""
+def read_cost_events(
+    settings: Settings, inputs: Inputs, store: Warehouse, folder: Path, progress: Progress
+) -> CostEvents:
+    """Read the cost events, the step that takes longest, into the warehouse; `folder` is for files in between."""
     names = Names()
-    read = read_events(
+    read = load_events(
         inputs.events,
-        csv,
+        store,
+        folder,
         names,
         as_of=settings.as_of,
         fields=settings.fields,
@@ -91,7 +97,7 @@ def read_cost_events(settings: Settings, inputs: Inputs, csv: Path, progress: Pr
         cumulative=settings.running_totals,
         on_progress=lambda done, total: progress("read events", done, total),
     )
-    return CostEvents(read=read, names=names, csv=csv)
+    return CostEvents(read=read, names=names)
 
 
 def load(store: Warehouse, settings: Settings, inputs: Inputs, events: CostEvents, progress: Progress) -> Found:
@@ -150,7 +156,7 @@ def load(store: Warehouse, settings: Settings, inputs: Inputs, events: CostEvent
         for n in names.rows(redacted=settings.redact)
     ]
     progress("load", 0, 1)
-    store.load_raw(raw, events.csv)
+    store.load_raw(raw, events.file)
     store.lock()
     return Found(
         inputs=accounts,

@@ -137,7 +137,7 @@ def _marts(
     try:
         with tempfile.TemporaryDirectory(dir=settings.work, prefix="load-") as folder:
             with stages.stage("read the cost events") as stage:
-                events = read_cost_events(settings, inputs, Path(folder) / "events.csv", progress)
+                events = read_cost_events(settings, inputs, store, Path(folder), progress)
                 stage.rows = events.read.events
                 stage.bytes = sum(source.path.stat().st_size for source in inputs.events)
             with stages.stage("load"):

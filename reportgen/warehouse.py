@@ -16,6 +16,7 @@ from reportgen.engine import Limits as Limits
 from reportgen.engine import Result as Result
 from reportgen.engine import Row as Row
 from reportgen.errors import ReportgenError
+from reportgen.rawtables import EVENT_COLUMNS, RAW_TABLES
 from reportgen.second import make_all
 from reportgen.shapes import Shape, Shapes
 from reportgen.sqlempty import scalar_macros
@@ -30,42 +31,9 @@ from reportgen.sqltree import STEADY, read_tree
 _FACTS = SqlFacts(VERSION)
 T = TypeVar("T")
 
-#: What the input rooms hand over; see the readers for what each column means. Money is DECIMAL, times are UTC.
-RAW_TABLES: dict[str, str] = {
-    "names": "spelling_no integer, key_no integer, kind varchar, spelling varchar, name_key varchar, key_hash varchar,"
-    " code_point_rank integer",
-    "feedback": "row_no integer, file_no integer, line_no bigint, feedback_date date, pipeline_no integer,"
-    " agent_no integer, score decimal(18, 12), score_text varchar, issue varchar, resolution varchar, tags varchar[]",
-    "healing": "row_no integer, line_no bigint, log_time timestamp, pipeline_no integer, agent_no integer,"
-    " run_no integer, error_type varchar, attempt bigint, max_attempts bigint, action varchar, exit_code integer,"
-    " delay_seconds decimal(18, 3), reason varchar, context varchar",
-    "budget": "row_no integer, agent_no integer, window_name varchar, limit_usd decimal(38, 12),"
-    " warn_percent decimal(9, 3), hard_stop boolean",
-    "roster": "pipeline_no integer, agent_no integer",
-    "settings": "since_time timestamp, until_time timestamp, as_of timestamp, window_seconds bigint,"
-    " run_gap_seconds decimal(18, 6), score_flag decimal(18, 6)",
-}
-
-EVENT_COLUMNS: dict[str, str] = {
-    "event_no": "bigint",
-    "file_no": "integer",
-    "line_no": "bigint",
-    "event_time": "timestamp",
-    "agent_no": "integer",
-    "pipeline_no": "integer",
-    "run_no": "integer",
-    "tool_name": "varchar",
-    "model": "varchar",
-    "input_tokens": "bigint",
-    "output_tokens": "bigint",
-    "cache_read_tokens": "bigint",
-    "cache_write_tokens": "bigint",
-    "total_tokens": "bigint",
-    "tokens_estimated": "boolean",
-    "cost_usd": "decimal(38, 12)",
-    "cost_basis": "varchar",
-    "duration_ms": "decimal(18, 3)",
-}
+#: Rows that are sooner bound as they are than column by column.
+_FEW_ROWS = 100
+_ROWS_AT_ONCE = 100_000
 
 
 class Warehouse(Engine):
@@ -106,35 +74,50 @@ class Warehouse(Engine):
         for file in self._in_order(files):
             self._shapes.made(file.id, counts.get(file.id), self._known_shape(file)[0])
 
-    def load_raw(self, tables: Mapping[str, Iterable[Sequence[Any]]], events_csv: Path | None) -> None:
-        """Create the schema `raw` and fill it: `tables` by the names of RAW_TABLES, events from the reader's CSV."""
-        self._con.execute("create schema raw")
+    def load_raw(self, tables: Mapping[str, Iterable[Sequence[Any]]], events: Path | None) -> None:
+        """Create the schema `raw` and fill it: `tables` by the names of RAW_TABLES.
+
+        Cost events are there already, or are copied from another warehouse file, `events`.
+        """
+        self._con.execute("create schema if not exists raw")
         for name, columns in RAW_TABLES.items():
             self._con.execute(f"create table raw.{name} ({columns})")
             rows = list(tables.get(name, ()))
             self._insert(f"raw.{name}", rows)
             self._shapes.made(f"raw.{name}", len(rows), columns)
         columns = _columns(EVENT_COLUMNS)
-        self._con.execute(f"create table raw.events ({columns})")
-        self._shapes.made("raw.events", None if events_csv is not None else 0, columns)
-        if events_csv is not None:
-            types = ", ".join(f"'{name}': '{kind}'" for name, kind in EVENT_COLUMNS.items())
-            self._con.execute(
-                f"insert into raw.events select * from read_csv(?, header = true, auto_detect = false, delim = ',',"
-                f" quote = '\"', escape = '\"', nullstr = '', new_line = '\\n', max_line_size = 16777216,"
-                f" columns = {{{types}}})",
-                [str(events_csv)],
-            )
+        self._con.execute(f"create table if not exists raw.events ({columns})")
+        if events is not None:
+            self._con.execute(f"attach {quoted(str(events))} as given (read_only)")
+            self._con.execute("insert into raw.events select * from given.raw.events")
+            self._con.execute("detach given")
+        some = self._con.execute("select 1 from raw.events limit 1").fetchall()
+        self._shapes.made("raw.events", None if some else 0, columns)
+
+    def fill_pairs(self, table: str, given: str, value: str, pairs: Sequence[tuple[str, Any]]) -> None:
+        """Create a temporary table of texts (`given`) and what each stands for (`value`), of these types."""
+        self._con.execute(f"create or replace temp table {table} (given {given}, value {value})")
+        self._insert(table, pairs)
 
     def _insert(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
         if not rows:
             return
         marks = ", ".join("?" for _ in rows[0])
-        # One statement for many rows: executemany binds row by row and takes minutes for 100,000 of them.
-        for start in range(0, len(rows), 500):
-            part = rows[start : start + 500]
-            values = ", ".join(f"({marks})" for _ in part)
-            self._con.execute(f"insert into {table} values {values}", [cell for row in part for cell in row])
+        if len(rows) <= _FEW_ROWS:
+            values = ", ".join(f"({marks})" for _ in rows)
+            self._con.execute(f"insert into {table} values {values}", [cell for row in rows for cell in row])
+            return
+        # Column by column: binding cell by cell takes a minute for 100,000 rows.
+        kinds = [str(row[1]) for row in self._con.execute(f"describe {table}").fetchall()]
+        lists = ", ".join(f"unnest(cast(? as {kind}[]))" for kind in kinds)
+        for start in range(0, len(rows), _ROWS_AT_ONCE):
+            part = rows[start : start + _ROWS_AT_ONCE]
+            columns = [
+                # A list of decimals of different widths could pass through a double.
+                [None if cell is None else str(cell) for cell in column] if kind.startswith("DECIMAL") else list(column)
+                for kind, column in zip(kinds, zip(*part, strict=True), strict=True)
+            ]
+            self._con.execute(f"insert into {table} select {lists}", columns)
 
     def create_tables(self, files: Sequence[SqlFile]) -> None:
         """Build each file as a table named for it, in the order of their references; a cycle is named."""

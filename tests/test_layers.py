@@ -25,6 +25,7 @@ LEVELS = [
     {"warehouse", "detectorfile", "testfile", "testcells", "testresults"},
     {"sqlorder", "shapes", "engine"},
     {
+        "rawtables",
         "sqlfile",
         "sqlerror",
         "sqltext",

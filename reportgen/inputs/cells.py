@@ -211,6 +211,12 @@ def truth(flat: Record, keys: Keys) -> bool | None:
     return None
 
 
+def session_name(text: str) -> str:
+    """Return a session's id as it is compared; empty for a word that says "none"."""
+    text = squeeze(text)
+    return "" if fold(text) in MISSING_WORDS else text
+
+
 def shown_text(text: str, *, redacted: bool) -> str:
     """Return a tool's or a model's name as it may be shown: on one line, redacted, not too long."""
     text = squeeze(text)

@@ -1,20 +1,25 @@
-"""Cost events: from files of any shape to one CSV of canonical rows, with the account of every line (SPEC 2).
+"""Cost events: from files of any shape to one table of canonical rows, with the account of every line (SPEC 2).
 
-One pass over the files writes all rows; what must not count twice (see `repeats`) is taken out afterwards.
+`read_events` reads line by line: one pass over the files writes all rows to a CSV; what must not count twice (see
+`repeats`) is taken out afterwards. `load_events` leaves the lines of known shapes to DuckDB (see `staging`), reads only
+the others so, and gives each line the same fate.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from reportgen.errors import ExitCode, ReportgenError
+from reportgen.inputs.accounts import Account, EventsRead, snippet
 from reportgen.inputs.eventcsv import COLUMNS, EventCsv
+from reportgen.inputs.fields import Planner
 from reportgen.inputs.lines import MAX_LINE_BYTES, LineFile, TooLong
+from reportgen.inputs.merging import looks_cumulative, make_events
 from reportgen.inputs.records import (
     SHORTEST_DEEP_LINE,
     STILL_BEING_WRITTEN,
@@ -26,61 +31,19 @@ from reportgen.inputs.records import (
 from reportgen.inputs.remarks import Remarks
 from reportgen.inputs.repeats import Repeats
 from reportgen.inputs.sources import Source, shown_name
+from reportgen.inputs.staging import SMALLEST, Stage, Staged, lines_at
 from reportgen.inputs.taking import Cumulative, Fate, Taker
 from reportgen.inputs.times import bound_text
-from reportgen.model import InputFile, Notice, RejectedLine
+from reportgen.model import RejectedLine
 from reportgen.names import Names
-from reportgen.redact import redact as redact_text
+from reportgen.warehouse import Warehouse
 
-__all__ = ["COLUMNS", "EventsRead", "read_events"]
+__all__ = ["COLUMNS", "EventsRead", "load_events", "read_events", "snippet"]
 
 _T = TypeVar("_T")
-_SNIPPET = 120
 _TOO_LONG = f"longer than {MAX_LINE_BYTES // (1024 * 1024)} MiB"
 #: What a record can't be read for, whichever library says so.
 _UNREADABLE = (ValueError, StopIteration, RecursionError, ArithmeticError)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventsRead:
-    """What was read: the account of each file, every rejected line, what is to be said, and the rows in the sink."""
-
-    files: tuple[InputFile, ...]
-    rejected: tuple[RejectedLine, ...]
-    notices: tuple[Notice, ...]
-    events: int
-
-
-@dataclass(slots=True)
-class _Account:
-    lines: int = 0
-    used: int = 0
-    superseded: int = 0
-    duplicates: int = 0
-    not_cost: int = 0
-    rejected: int = 0
-    blank: int = 0
-    events: int = 0
-    broken_parts: int = 0
-    later: int = 0
-
-    def closed(self, name: str) -> InputFile:
-        fates = self.used + self.superseded + self.duplicates + self.not_cost + self.rejected + self.blank
-        assert fates == self.lines, f"{name}: {self.lines} lines, but {fates} fates"
-        return InputFile(
-            file=name,
-            kind="events",
-            lines=self.lines,
-            used=self.used,
-            superseded=self.superseded,
-            duplicates=self.duplicates,
-            not_cost=self.not_cost,
-            rejected=self.rejected,
-            blank=self.blank,
-            events=self.events,
-            broken_parts=self.broken_parts,
-            outside_period=self.later,
-        )
 
 
 def read_events(
@@ -107,8 +70,66 @@ def read_events(
         rows.close()
 
 
+def load_events(
+    sources: Sequence[Source],
+    store: Warehouse,
+    folder: Path,
+    names: Names,
+    *,
+    as_of: datetime | None = None,
+    fields: Mapping[str, tuple[str, ...]] | None = None,
+    redact: bool = True,
+    cumulative: Cumulative = "auto",
+    on_progress: Callable[[int, int], None] | None = None,
+    smallest: int = SMALLEST,
+    on_staged: Callable[[int], None] | None = None,
+) -> EventsRead:
+    """Read every source into the table `raw.events` of the warehouse. `folder` is for files in between.
+
+    `smallest`: a file of fewer bytes is read line by line. `on_staged` is told the number of each file that the
+    warehouse reads. All else as in `read_events`.
+    """
+    sink = folder / "events.csv"
+    rows = EventCsv(sink)
+    try:
+        reading = _Reading(sources, rows, names, as_of, fields or {}, redact, cumulative, on_progress)
+        stage = Stage(store, folder, Planner(fields or {}), as_of=as_of, smallest=smallest)
+        # Where rows are running totals, each belongs with others.
+        reading.stage = None if cumulative == "always" else stage
+        read = reading.run(sink)
+        if on_staged:
+            for staged in reading.staged:
+                on_staged(staged.file_no)
+        make_events(
+            stage,
+            reading.staged,
+            sink,
+            [file.lines for file in read.files],
+            names,
+            redacted=redact,
+        )
+        return read
+    finally:
+        rows.close()
+        sink.unlink(missing_ok=True)
+
+
+class _Ending(Protocol):
+    """How a file ends: `unterminated` may become true with its last line, which is not before `last_line`."""
+
+    @property
+    def unterminated(self) -> bool: ...
+    @property
+    def last_line(self) -> int: ...
+
+
+class _End(NamedTuple):
+    unterminated: bool
+    last_line: int
+
+
 class _Reading:
-    """One call of `read_events`."""
+    """One call of `read_events` or, with a `stage`, of `load_events`."""
 
     def __init__(
         self,
@@ -126,7 +147,7 @@ class _Reading:
         self._redact = redact
         self._on_progress = on_progress
         self._shown = [shown_name(source, redacted=redact) for source in sources]
-        self._accounts = [_Account() for _ in sources]
+        self._accounts = [Account() for _ in sources]
         self._rejected: list[RejectedLine] = []
         self._remarks = Remarks()
         self._repeats = Repeats()
@@ -143,21 +164,30 @@ class _Reading:
         )
         self._bytes = 0
         self._all_bytes = 0
+        self._look = cumulative == "auto"
+        #: Where lines of known shapes are read together.
+        self.stage: Stage | None = None
+        self.staged: list[Staged] = []
+        #: By file: costs that were read, and those above 0.
+        self._costs: dict[int, tuple[int, int]] = {}
+        self._staged_events = 0
 
     def run(self, sink: Path) -> EventsRead:
         self._all_bytes = sum(self._guarded(source, lambda p: p.stat().st_size) for source in self._sources)
         for number, source in enumerate(self._sources):
             self._remarks.file = number
-            self._guarded(source, partial(self._read_file, account=self._accounts[number]))
+            self._guarded(source, partial(self._read_source, number))
+        self._take_staged()
         self._rows.close()
         self._take_out_repeats(sink)
-        if looking := self._repeats.looks_cumulative():
+        self._remark_costs()
+        if looking := self._looking():
             self._remarks.add_at(-1, None, "looks-cumulative", looking)
         return EventsRead(
             files=tuple(account.closed(name) for account, name in zip(self._accounts, self._shown, strict=True)),
             rejected=tuple(self._rejected),
             notices=self._remarks.notices(self._shown),
-            events=self._rows.rows,
+            events=self._rows.rows + self._staged_events,
         )
 
     def _guarded(self, source: Source, work: Callable[[Path], _T]) -> _T:
@@ -169,15 +199,64 @@ class _Reading:
                 shown_name(source, redacted=self._redact), what, "Check the file and run again.", ExitCode.NO_INPUT
             ) from error
 
-    def _read_file(self, path: Path, account: _Account) -> None:
-        file = LineFile(path, self._progress)
+    def _read_source(self, number: int, path: Path) -> None:
+        account = self._accounts[number]
+        staged = self.stage.stage(number, path, self._progress) if self.stage else None
+        if staged is None:
+            file = LineFile(path, self._progress)
+            self._read_lines(enumerate(file, 1), file, account)
+            self._end_of_file(file, account)
+            return
+        self.staged.append(staged)
+        self._read_lines(staged.suspects, _End(staged.unterminated, staged.lines), account)
+        account.lines = staged.lines
+
+    def _take_staged(self) -> None:
+        """Take the rows that were staged into the accounts; those that may repeat others are read line by line."""
+        if self.stage is None or not self.staged:
+            return
+        again = self.stage.repeated(self.staged, self._repeats.ids())
+        self._repeats.late = True
+        for staged in self.staged:
+            number = self._remarks.file = staged.file_no
+            account = self._accounts[number]
+            if numbers := again.get(number):
+                self._guarded(self._sources[number], partial(self._read_again, numbers, staged, account))
+            account.lines = staged.lines
+            counts = self.stage.counts(staged)
+            account.used += counts.used
+            account.later += counts.later
+            account.events += counts.used - counts.later
+            account.not_cost += counts.not_cost
+            self._staged_events += counts.used - counts.later
+            costs, above_zero = self._costs.get(number, (0, 0))
+            self._costs[number] = (costs + counts.costs, above_zero + counts.costs_above_zero)
+            if counts.undated and counts.first_undated is not None:
+                self._remarks.add_at(number, counts.first_undated + 1, "time-missing", counts.undated)
+            if counts.rounded and counts.first_rounded is not None:
+                self._remarks.add_at(number, counts.first_rounded + 1, "cost-rounded", counts.rounded)
+
+    def _read_again(self, numbers: Sequence[int], staged: Staged, account: Account, path: Path) -> None:
+        self._read_lines(lines_at(path, numbers), _End(staged.unterminated, staged.lines), account)
+
+    def _looking(self) -> int:
+        if self.stage is None or not self._look:
+            return self._repeats.looks_cumulative()
+        return looks_cumulative(self.stage, self.staged, self._repeats, redacted=self._redact)
+
+    def _remark_costs(self) -> None:
+        for number, (costs, above_zero) in sorted(self._costs.items()):
+            if costs and not above_zero:
+                self._remarks.add_at(number, None, "cost-all-zero", costs)
+
+    def _read_lines(self, lines: Iterable[tuple[int, bytes]], file: _Ending, account: Account) -> None:
         reader, taker, remarks = self._lines, self._taker, self._remarks
         scan, nans, take = reader.scan, reader.nans, taker.take
         not_cost, event, _ = Fate
-        taker.cells.costs = taker.cells.costs_above_zero = 0
+        cells = taker.cells
+        cells.costs = cells.costs_above_zero = 0
         number = 0
-        for line in file:
-            number += 1
+        for number, line in lines:
             remarks.line = number
             # The common line, one object and nothing odd, is read here; every other by the patient reader.
             try:
@@ -206,13 +285,15 @@ class _Reading:
                 account.used += 1
                 account.later += 1
         account.lines += number
-        self._end_of_file(file, account)
+        costs, above_zero = self._costs.get(remarks.file, (0, 0))
+        self._costs[remarks.file] = (costs + cells.costs, above_zero + cells.costs_above_zero)
 
-    def _take_line(self, file: LineFile, line: bytes, account: _Account) -> None:
+    def _take_line(self, file: _Ending, line: bytes, account: Account) -> None:
         """Take a line that is not one plain object."""
         parsed = Line(reason=_TOO_LONG, unparsed=True) if isinstance(line, TooLong) else self._lines.read(line)
         if parsed.reason is not None:
-            reason = STILL_BEING_WRITTEN if parsed.unparsed and file.unterminated else parsed.reason
+            torn = parsed.unparsed and file.unterminated and self._remarks.line >= file.last_line
+            reason = STILL_BEING_WRITTEN if torn else parsed.reason
             if line.lstrip(b" \t\r\xef\xbb\xbf")[:1] == b"[":
                 self._remarks.add("json-array")
             self._reject(account, self._remarks.line, reason, line)
@@ -233,7 +314,7 @@ class _Reading:
         else:
             account.used += 1
 
-    def _end_of_file(self, file: LineFile, account: _Account) -> None:
+    def _end_of_file(self, file: LineFile, account: Account) -> None:
         if file.damage:
             if account.rejected and file.unterminated and self._rejected[-1].line == account.lines:
                 self._rejected[-1] = replace(self._rejected[-1], reason=file.damage)
@@ -244,11 +325,8 @@ class _Reading:
             self._remarks.add_at(self._remarks.file, account.lines, "file-damaged")
         elif not account.lines:
             self._remarks.add_at(self._remarks.file, None, "file-empty")
-        cells = self._taker.cells
-        if cells.costs and not cells.costs_above_zero:
-            self._remarks.add_at(self._remarks.file, None, "cost-all-zero", cells.costs)
 
-    def _reject(self, account: _Account, number: int, reason: str, line: bytes) -> None:
+    def _reject(self, account: Account, number: int, reason: str, line: bytes) -> None:
         account.rejected += 1
         self._rejected.append(
             RejectedLine(
@@ -297,12 +375,3 @@ class _Reading:
         self._bytes += size
         if self._on_progress:
             self._on_progress(self._bytes, max(self._bytes, self._all_bytes))
-
-
-def snippet(line: bytes, *, redact: bool = True) -> str:
-    """Return the beginning of a line as it may be shown: one line of printable text, redacted, not too long."""
-    text = " ".join(line[: 16 * _SNIPPET].decode("utf-8", "replace").split())
-    if redact:
-        text = redact_text(text)
-    text = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
-    return text if len(text) <= _SNIPPET else text[:_SNIPPET] + "…"

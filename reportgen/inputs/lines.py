@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 import zstandard
 
@@ -68,13 +68,15 @@ class LineFile:
         self._on_bytes = on_bytes
         #: True from the moment a last line without an LF is given.
         self.unterminated = False
+        #: Only the last line is given when `unterminated` is set, whatever its number.
+        self.last_line = 0
         #: `CUT_SHORT`, `DAMAGED` or None; known when the lines are through.
         self.damage: str | None = None
 
     def __iter__(self) -> Iterator[bytes]:
         pending: list[bytes] = []
         held = 0
-        for chunk in _as_utf8(self.unpacked()):
+        for chunk in self.chunks():
             if b"\n" not in chunk:
                 held += len(chunk)
                 # Of a line that is too long only the beginning is kept.
@@ -93,13 +95,24 @@ class LineFile:
             self.unterminated = True
             yield _joined(pending, held)
 
+    def chunks(self) -> Iterator[bytes]:
+        """Yield the content in pieces of any length, as UTF-8."""
+        return _as_utf8(self.unpacked())
+
+    @property
+    def is_plain(self) -> bool:
+        """Say whether the bytes in the file are those of its lines: not packed, and no UTF-16."""
+        with self._path.open("rb") as file:
+            head = file.read(4)
+        return _packed(head) is None and _encoding(head) is None
+
     def unpacked(self) -> Iterator[bytes]:
         """Yield the content as it was before it was packed, in pieces, and note damage."""
         with self._path.open("rb") as file:
-            magic = file.read(4)
-        if magic[:2] == b"\x1f\x8b":
+            packed = _packed(file.read(4))
+        if packed == "gzip":
             yield from self._salvaged(_gzip_unpacker, _GZIP_PIECE)
-        elif magic == b"\x28\xb5\x2f\xfd" or (magic[1:] == b"\x2a\x4d\x18" and 0x50 <= magic[0] <= 0x5F):
+        elif packed == "zstd":
             yield from self._salvaged(_zstd_unpacker, _ZSTD_PIECE)
         else:
             yield from self._pieces(_READ)
@@ -144,6 +157,15 @@ class LineFile:
                 position += len(piece)
         except _BROKEN:
             return
+
+
+def _packed(magic: bytes) -> Literal["gzip", "zstd"] | None:
+    """Tell how a file is packed from its first four bytes."""
+    if magic[:2] == b"\x1f\x8b":
+        return "gzip"
+    if magic == b"\x28\xb5\x2f\xfd" or (magic[1:] == b"\x2a\x4d\x18" and 0x50 <= magic[0] <= 0x5F):
+        return "zstd"
+    return None
 
 
 class _Unpacking:

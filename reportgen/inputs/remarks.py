@@ -152,7 +152,8 @@ class Remarks:
     def add_at(self, file: int, line: int | None, code: str, count: int = 1) -> None:
         """Count one remark about a line (None: the whole file; file -1: all files)."""
         before, first = self._counts.get((file, code), (0, line))
-        self._counts[(file, code)] = (before + count, first)
+        # Lines do not come in their order where some of a file were put off.
+        self._counts[(file, code)] = (before + count, min(first, line) if first and line else first)
 
     def notices(self, shown: list[str]) -> tuple[Notice, ...]:
         """Return one notice for each file and kind; `shown` are the files' names."""

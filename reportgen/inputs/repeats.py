@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -29,7 +29,7 @@ CLOSING = frozenset(
 Canonical = Callable[[set[tuple[int, int]]], dict[tuple[int, int], list[str]]]
 
 #: A session of fewer rows, or fewer levels, is not said to look like running totals.
-_FEWEST_LEVELS = 3
+FEWEST_LEVELS = 3
 
 _ROW_BITS = 40
 _HASH_MASK = (1 << 64) - 1
@@ -59,6 +59,8 @@ class Repeats:
         self._actuals: dict[object, list[tuple[str, int]]] = {}
         self._snapshots: dict[object, list[tuple[str, Metrics, str, int]]] = {}
         self._levels: dict[str, _Levels] = {}
+        #: Rows come out of their order: a row may stand before one that came earlier.
+        self.late = False
 
     def same_id(self, event_id: str, row: int, line: bytes, part: int) -> None:
         """Note the id of a row, which is the record at place `part` of the line."""
@@ -69,7 +71,7 @@ class Repeats:
         if before == packed:
             return
         first = before & ((1 << _ROW_BITS) - 1)
-        if before >> _ROW_BITS == packed >> _ROW_BITS:
+        if before >> _ROW_BITS == packed >> _ROW_BITS and not self.late:
             # The same line once more: nothing to choose between.
             self._dropped[row] = "duplicate"
             return
@@ -103,10 +105,21 @@ class Repeats:
             levels = self._levels[session] = _Levels()
         levels.add(time, tuple(value or 0 for value in metrics))
 
-    def looks_cumulative(self) -> int:
-        """Return how many sessions look like running totals: 0 unless they are at least half of those that could."""
-        looking = sum(levels.rising for levels in self._levels.values())
-        falling = sum(levels.fell for levels in self._levels.values())
+    def ids(self) -> Iterator[str]:
+        """Yield every event id that was noted."""
+        return iter(self._ids)
+
+    def sessions(self) -> Iterator[str]:
+        """Yield the sessions whose levels were noted."""
+        return iter(self._levels)
+
+    def looks_cumulative(self, *, rising: int = 0, falling: int = 0) -> int:
+        """Return how many sessions look like running totals: 0 unless they are at least half of those that could.
+
+        `rising` and `falling`: sessions that were looked at elsewhere.
+        """
+        looking = rising + sum(levels.rising for levels in self._levels.values())
+        falling += sum(levels.fell for levels in self._levels.values())
         return looking if looking >= falling else 0
 
     def dropped(self, rows: Path, canonical: Canonical) -> dict[int, Why]:
@@ -144,8 +157,8 @@ class Repeats:
             # A file that changed between the two readings has nothing more to say.
             on_line = {row: texts.get(found[row].place, []) for row in group}
             own = {row: on_line[row][self._parts.get(row, 0) :][:1] for row in group}
-            # Of equal records the lines decide: each may hold other events, and has a fate of its own.
-            keep = max(group, key=lambda row: (own[row], on_line[row], -row))
+            # Of equal records the lines decide: each may hold other events, and has a fate of its own. Then the first.
+            keep = max(group, key=lambda row: (own[row], on_line[row], *(-part for part in found[row].place), -row))
             self._dropped.update((row, "duplicate") for row in group if row != keep)
 
     def _close(self, openings: list[_Opening]) -> None:
@@ -189,7 +202,7 @@ class _Levels:
 
     @property
     def rising(self) -> bool:
-        return not self.fell and len({numbers for _, numbers in self._chain}) >= _FEWEST_LEVELS
+        return not self.fell and len({numbers for _, numbers in self._chain}) >= FEWEST_LEVELS
 
     def add(self, time: str, numbers: tuple[int | Decimal, ...]) -> None:
         if self.fell:

@@ -10,7 +10,7 @@ from enum import IntEnum
 from typing import Literal
 
 from reportgen.inputs.amounts import TOKEN_LIMIT
-from reportgen.inputs.cells import Cells, truth
+from reportgen.inputs.cells import Cells, session_name, truth
 from reportgen.inputs.eventcsv import EventCsv
 from reportgen.inputs.fields import Plan, Planner
 from reportgen.inputs.records import NumberText, Record, canonical
@@ -18,7 +18,7 @@ from reportgen.inputs.remarks import Remarks
 from reportgen.inputs.repeats import Metrics, Repeats
 from reportgen.inputs.times import OUT_OF_RANGE, utc_text
 from reportgen.inputs.transcripts import transcript_event
-from reportgen.names import MISSING_WORDS, Names, fold, squeeze
+from reportgen.names import Names
 
 #: How rows that share a session are read: running totals where they prove it, always, never.
 Cumulative = Literal["auto", "always", "never"]
@@ -27,7 +27,7 @@ _SUMMARY_WORDS = frozenset({"summary", "summaries", "total", "totals", "rollup",
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _SAYS_CUMULATIVE = re.compile(r"cumulative|running[ _-]?total", re.IGNORECASE)
 #: Spans that repeat the usage of the spans in them.
-_PARENT_SPANS = frozenset({"invoke_agent", "create_agent", "invoke_workflow"})
+PARENT_SPANS = frozenset({"invoke_agent", "create_agent", "invoke_workflow"})
 _MISSING_TIME = "missing"
 _TIME_REMARKS = {_MISSING_TIME: "time-missing", OUT_OF_RANGE: "time-out-of-range"}
 
@@ -162,10 +162,10 @@ class Taker:
             if transcript == "repeats":
                 self._remarks.add("transcript-repeats")
             return None
-        if any(flat[key] in _PARENT_SPANS for key in plan.operation if isinstance(flat[key], str)):
+        if any(flat[key] in PARENT_SPANS for key in plan.operation if isinstance(flat[key], str)):
             self._remarks.add("otel-parent-spans")
             return None
-        if _sums_up(flat, plan):
+        if sums_up(flat, plan):
             self._remarks.add("summary-rows")
             return None
         return flat
@@ -194,7 +194,7 @@ class Taker:
                 self._repeats.estimate(session, is_estimate, time, row)
         if all(value is None for value in metrics):
             return
-        says_so = self._cumulative == "always" or _says_cumulative(flat, plan)
+        says_so = self._cumulative == "always" or says_cumulative(flat, plan)
         transcript = next((flat[key] for key in plan.transcript if isinstance(flat[key], str) and flat[key]), "")
         # A row that names a tool is one call, not a session's stop.
         if self._cumulative != "never" and ((says_so and session) or (transcript and not tool)):
@@ -203,7 +203,7 @@ class Taker:
             self._repeats.level(_session(flat, plan), time, metrics)
 
 
-def _sums_up(flat: Record, plan: Plan) -> bool:
+def sums_up(flat: Record, plan: Plan) -> bool:
     """Say whether the record is a sum over others: its type says so, or all its metrics are totals."""
     for key in plan.kind:
         kind = flat[key]
@@ -217,14 +217,13 @@ def _sums_up(flat: Record, plan: Plan) -> bool:
 def _session(flat: Record, plan: Plan) -> str:
     for key in plan.session:
         value = flat[key]
-        if isinstance(value, str | int) and not isinstance(value, bool):
-            text = squeeze(str(value))
-            if fold(text) not in MISSING_WORDS:
-                return text
+        if isinstance(value, str | int) and not isinstance(value, bool) and (text := session_name(str(value))):
+            return text
     return ""
 
 
-def _says_cumulative(flat: Record, plan: Plan) -> bool:
+def says_cumulative(flat: Record, plan: Plan) -> bool:
+    """Say whether the record calls itself a running total."""
     if plan.cumulative and truth(flat, plan.cumulative):
         return True
     return any(isinstance(flat[key], str) and _SAYS_CUMULATIVE.search(flat[key][:200]) for key in plan.manner)

@@ -26,7 +26,12 @@ def transcript_event(record: Record) -> Record | Verdict | None:
     session = "sessionId" in record or "session_id" in record
     if kind == "assistant" and session and isinstance(message, dict) and isinstance(usage, dict):
         return _event(record, message, usage)
-    if kind in _REPEATING and session and ("uuid" in record or "subtype" in record or kind == "cost-state"):
+    if (
+        isinstance(kind, str)
+        and kind in _REPEATING
+        and session
+        and ("uuid" in record or "subtype" in record or kind == "cost-state")
+    ):
         return "repeats"
     if "isSidechain" in record or "leafUuid" in record or ("uuid" in record and "sessionId" in record):
         return "no-spend"

@@ -17,9 +17,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from reportgen.rawtables import RAW_TABLES
 from reportgen.sqlfile import SqlFile
 from reportgen.sqltree import read_tree
-from reportgen.warehouse import RAW_TABLES, Limits, Result, T, Warehouse
+from reportgen.warehouse import Limits, Result, T, Warehouse
 
 #: Table functions that give the same rows each time, and read no table.
 _STEADY = frozenset({"range", "generate_series", "unnest"})
@@ -183,9 +184,9 @@ class KeptWarehouse(Warehouse):
 
     # --- as in Warehouse, but only where something changed ------------------------------------------------------------
 
-    def load_raw(self, tables: Mapping[str, Iterable[Sequence[Any]]], events_csv: Path | None) -> None:
+    def load_raw(self, tables: Mapping[str, Iterable[Sequence[Any]]], events: Path | None) -> None:
         """Fill the schema `raw`, once."""
-        super().load_raw(tables, events_csv)
+        super().load_raw(tables, events)
         for name in (*RAW_TABLES, "events"):
             self._changed(f"raw.{name}")
 

@@ -25,7 +25,7 @@ from reportgen.live.watching import Stamp, stamp
 from reportgen.resources import resource_dir
 from reportgen.settings import Settings
 from reportgen.sqlfile import find_sql_files
-from reportgen.warehouse import Limits
+from reportgen.warehouse import Limits, Warehouse
 
 #: Another build of the same project may be at work for so long.
 LOCK_SECONDS = 30.0
@@ -157,12 +157,17 @@ class Steps:
             [(source, marks.get(source.path)) for source in found.events],
             settings.as_of, settings.fields, settings.redact, settings.running_totals,
         )  # fmt: skip
-        if self._events is None or self._events[0] != key or not self._events[1].csv.exists():
-            csv = folder / f"{next(self._count)}.csv"
-            self._events, before = (key, loading.read_cost_events(settings, found, csv, self._progress)), self._events
-            if before is not None:
-                before[1].csv.unlink(missing_ok=True)
-        return self._events[1]
+        known = self._events
+        if known is None or known[0] != key or known[1].file is None or not known[1].file.exists():
+            file = folder / f"{next(self._count)}-events.duckdb"
+            with Warehouse(file, limits=Limits(settings.detector_seconds, settings.memory)) as store:
+                events = loading.read_cost_events(settings, found, store, folder, self._progress)
+                store.keep()
+            self._events = (key, replace(events, file=file))
+            if known is not None and known[1].file is not None:
+                known[1].file.unlink(missing_ok=True)
+            return self._events[1]
+        return known[1]
 
     def analyse(
         self, settings: Settings, found: Inputs, loaded: Loaded, sql: Mapping[str, Stamp]

@@ -43,34 +43,41 @@ with feedback_pipelines as (
     having count(distinct p.key_no) = 1
 ),
 
-named as (
+places as (
+    -- Who works where is looked up for each pair of names, not for each event.
     select
-        e.*,
+        e.pipeline_no,
+        e.agent_no,
         coalesce(p.shown, i.pipeline, '(unassigned)') as pipeline,
         p.shown is null and i.pipeline is not null as pipeline_inferred,
         coalesce(a.shown, '(unattributed)') as agent,
-        a.shown is not null as attributed,
-        r.shown as run_id
-    from seen_events as e
+        a.shown is not null as attributed
+    from (
+        select distinct
+            pipeline_no,
+            agent_no
+        from seen_events
+    ) as e
     left join spellings as p on e.pipeline_no = p.spelling_no
     left join spellings as a on e.agent_no = a.spelling_no
     left join feedback_pipelines as i on a.key_no = i.agent_key
-    left join spellings as r on e.run_no = r.spelling_no
 ),
 
 steps as (
     -- Gaps are measured among the dated events of a pipeline that carry no run id.
     select
-        event_no,
-        pipeline,
-        event_time,
+        e.event_no,
+        p.pipeline,
+        e.event_time,
         coalesce(
-            event_time - lag(event_time) over (partition by pipeline order by event_time)
+            e.event_time - lag(e.event_time) over (partition by p.pipeline order by e.event_time)
             > to_seconds((select run_gap_seconds from window_bounds)),
             true
         ) as starts_run
-    from named
-    where run_id is null and event_time is not null
+    from seen_events as e
+    inner join places as p
+        on e.pipeline_no is not distinct from p.pipeline_no and e.agent_no is not distinct from p.agent_no
+    where e.run_no is null and e.event_time is not null
 ),
 
 gap_runs as (
@@ -82,33 +89,47 @@ gap_runs as (
             range between unbounded preceding and current row
         ) as run_start
     from steps
+),
+
+named_runs as (
+    select
+        spelling_no,
+        shown as run,
+        'id:' || shown as run_key
+    from spellings
+    where kind = 'run'
 )
 
 select
-    n.event_no,
-    n.file_no,
-    n.line_no,
-    n.event_time,
-    n.pipeline,
-    n.pipeline_inferred,
-    n.agent,
-    n.attributed,
+    e.event_no,
+    e.file_no,
+    e.line_no,
+    e.event_time,
+    p.pipeline,
+    p.pipeline_inferred,
+    p.agent,
+    p.attributed,
     case
-        when n.run_id is not null then 'id:' || n.run_id
+        when r.run_key is not null then r.run_key
         when g.run_start is not null then 'at:' || strftime(g.run_start, '%Y-%m-%dT%H:%M:%S.%fZ')
     end as run_key,
-    coalesce(n.run_id, strftime(g.run_start, '%Y-%m-%dT%H:%M:%SZ')) as run,
-    n.tool_name,
-    n.model,
-    n.input_tokens,
-    n.output_tokens,
-    n.cache_read_tokens,
-    n.cache_write_tokens,
-    n.total_tokens,
-    n.tokens_estimated,
-    n.cost_usd,
-    n.cost_basis,
-    n.duration_ms
-from named as n
-left join gap_runs as g on n.event_no = g.event_no
-order by n.event_no
+    case
+        when r.run is not null then r.run
+        when g.run_start is not null then strftime(g.run_start, '%Y-%m-%dT%H:%M:%SZ')
+    end as run,
+    e.tool_name,
+    e.model,
+    e.input_tokens,
+    e.output_tokens,
+    e.cache_read_tokens,
+    e.cache_write_tokens,
+    e.total_tokens,
+    e.tokens_estimated,
+    e.cost_usd,
+    e.cost_basis,
+    e.duration_ms
+from seen_events as e
+inner join places as p
+    on e.pipeline_no is not distinct from p.pipeline_no and e.agent_no is not distinct from p.agent_no
+left join named_runs as r on e.run_no = r.spelling_no
+left join gap_runs as g on e.event_no = g.event_no
