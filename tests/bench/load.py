@@ -47,7 +47,7 @@ def load(path: Path) -> None:
         (folder / "cost-events.jsonl").symlink_to(path)
         settings = load_settings(folder, file=None, flags={})
         inputs = find_inputs(settings)
-        with loading.open_warehouse(settings) as store:
+        with loading.open_warehouse(settings, inputs) as store:
             events = loading.read_cost_events(settings, inputs, store, folder, lambda *_: None)
             found = loading.load(store, settings, inputs, events, lambda *_: None)
             loading.make_marts(store, settings, found, lambda *_: None)
