@@ -137,7 +137,7 @@ INCIDENTS: tuple[tuple[int, int, str, int, str, int, str], ...] = (
     (9, 5, "data-collector", 3, "api-error", 2, "503 from metrics API"),
     (14, 4, "data-collector", 1, "api-error", 4, "503 from metrics API, still"),
     (15, 8, "agent-researcher", 2, "content-quality", 1, "citation without a source"),
-    (17, 17, "agent-writer", 4, "content-quality", 2, "seventh revision rejected"),
+    (17, 17, "agent-writer", 3, "content-quality", 2, "seventh revision rejected"),
     (18, 7, "security-checker", 2, "tool-not-found", 1, "scanner: command not found"),
     (20, 6, "data-collector", 1, "timeout", 5, "query timed out after 120 s"),
     (23, 5, "data-collector", 2, "api-error", 1, "429 rate limit"),

@@ -98,7 +98,7 @@ class Team:
         """Yield the runs of all days: fewer at weekends, nightly ones every night."""
         for day in range(DAYS):
             weekend = (FIRST_DAY + timedelta(days=day)).weekday() >= 5
-            for pipeline, counts in ((DOCS, (8, 2)), (CODE, (12, 2)), (NIGHT, (3, 3))):
+            for pipeline, counts in ((DOCS, (4, 1)), (CODE, (6, 1)), (NIGHT, (3, 3))):
                 count = counts[weekend] + (0 if pipeline == NIGHT else self.below(3) - 1)
                 for number in range(1, count + 1):
                     hour = number if pipeline == NIGHT else 8 + (number - 1) * 10 // count
@@ -110,18 +110,18 @@ class Team:
 
     def _work(self, pipeline: str, day: int) -> tuple[tuple[str, int], ...]:
         if pipeline == DOCS:
-            rounds = 3 + self.below(2) if day < CRITERIA_DAY else 2
-            parts = [("agent-researcher", self.about(18))]
+            rounds = 6 + self.below(3) if day < CRITERIA_DAY else 4
+            parts = [("agent-researcher", self.about(36))]
             parts += [("agent-writer", self.about(17)), ("agent-reviewer", self.about(7))] * rounds
             if self.below(100) < 5:
-                parts.append(("agent-translator", self.about(12)))
+                parts.append(("agent-translator", self.about(24)))
             if day >= FACT_CHECK_DAY and self.below(10) < 7:
-                parts.append(("agent-fact-checker", self.about(9)))
+                parts.append(("agent-fact-checker", self.about(18)))
         elif pipeline == CODE:
-            parts = [("planner", self.about(14)), ("code-reader", self.about(18))]
-            parts += [("security-checker", self.about(16)), ("style-critic", self.about(15))]
+            parts = [("planner", self.about(28)), ("code-reader", self.about(36))]
+            parts += [("security-checker", self.about(32)), ("style-critic", self.about(30))]
             if day < 18 and self.below(100) < 10:
-                parts.append(("legacy-linter", self.about(4)))
+                parts.append(("legacy-linter", self.about(8)))
         else:
             parts = [
                 ("data-collector", self.about(28)),

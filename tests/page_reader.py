@@ -8,6 +8,9 @@ from posixpath import dirname, join, normpath
 from urllib.parse import unquote, urlsplit
 
 _CELLS = ("td", "th")
+#: What a start and an end tag end by themselves, as HTML allows.
+_ITEMS = {"li": ("li",), "dt": ("dt", "dd"), "dd": ("dt", "dd")}
+_ENDING = {"ul": ("li",), "ol": ("li",), "dl": ("dd",), "div": ("dd",)}
 _VOID = {"meta", "link", "br", "hr", "img", "input", "source", "wbr"}
 
 
@@ -59,7 +62,7 @@ class _Reader(HTMLParser):
         names = [name for name, _ in attrs]
         if len(set(names)) < len(names):
             self.page.faults.append(f"an attribute twice: {tag} {names}")
-        self.end_implied({"td": _CELLS, "th": _CELLS, "tr": (*_CELLS, "tr")}.get(tag, ()))
+        self.end_implied({"td": _CELLS, "th": _CELLS, "tr": (*_CELLS, "tr"), **_ITEMS}.get(tag, ()))
         element = Element(tag, {name: value or "" for name, value in attrs}, list(self.open))
         self.page.elements.append(element)
         if tag not in _VOID:
@@ -76,7 +79,15 @@ class _Reader(HTMLParser):
             self.open.pop()
 
     def handle_endtag(self, tag: str) -> None:
-        self.end_implied({"tr": _CELLS, "tbody": (*_CELLS, "tr"), "table": (*_CELLS, "tr", "tbody")}.get(tag, ()))
+        self.end_implied(
+            {
+                "tr": _CELLS,
+                "thead": (*_CELLS, "tr"),
+                "tbody": (*_CELLS, "tr"),
+                "table": (*_CELLS, "tr", "tbody"),
+                **_ENDING,
+            }.get(tag, ())
+        )
         if not self.open or self.open[-1].tag != tag:
             around = self.open[-1].tag if self.open else "nothing"
             self.page.faults.append(f"</{tag}> inside {around} at {self.getpos()}")

@@ -380,7 +380,17 @@ def test_packed_times_come_out_as_they_went_in() -> None:
     assert packed(daily)["data"][0]["x"] == {"from": "2026-11-01", "unit": 86_400_000, "by": [0, 0, 1, 1, 2, 3, 5, 8]}
     # Fractions of a second are kept as they are.
     split = figure(runs([[f"2026-11-{day:02d}T09:14:07.250Z", "1", "r", False] for day in range(1, 10)]))
-    assert packed(split) == split
+    assert packed(split)["data"][0]["x"] == split["data"][0]["x"]
+
+
+def test_what_all_figures_share_is_left_to_the_script() -> None:
+    made = figure(runs([["2026-11-01T09:14:07Z", "1", "r", False]]))
+    small = packed(made)
+    assert made["layout"]["yaxis"]["separatethousands"] is True
+    assert "separatethousands" not in small["layout"]["yaxis"]
+    whole, short = made["data"][0]["hovertemplate"], small["data"][0]["hovertemplate"]
+    assert "<" not in short
+    assert short.replace("\n", "<br>") + "<extra></extra>" == whole
 
 
 def test_names_that_are_numbers_stay_names_under_bars() -> None:

@@ -6,6 +6,8 @@ that names the page comes last, and is the caller's: only who copies knows the a
 
 from __future__ import annotations
 
+import re
+
 from reportgen.model import Basis, Recommendation
 from reportgen.names import ALL_PIPELINES
 from reportgen.render.format import UNKNOWN, show
@@ -19,6 +21,8 @@ _PARTS = (
     ("burden_reduction", "Work it would take off people"),
     ("cost_savings", "Cost it would save"),
 )
+_GAP = re.compile(" {2,}")
+_RULE = re.compile("-{4,}")
 _EFFORT = {"S": "small", "M": "medium", "L": "large"}
 _BASIS: dict[Basis, str] = {
     "measured": "measured, from costs that the producer reported",
@@ -40,12 +44,18 @@ def clipping(found: Recommendation) -> str:
         f"**What to do:** {_prose(found.action)} Effort: {_EFFORT[found.effort]}.",
         f"**Could save:** {_saving(found)}",
         f"**Score:** {found.vfm.total} of 100, hint: {found.decision}. It helps to order the work; people decide.",
-        table("Part | Points: | Why", score).rstrip("\n"),
+        _tight(table("Part | Points: | Why", score)),
     ]
     if found.evidence:
-        parts.append(table("Evidence | Value:", evidence_rows(found)).rstrip("\n"))
+        parts.append(_tight(table("Evidence | Value:", evidence_rows(found))))
     parts.append(f"Detector: `{found.detector}`. Id: `{found.id}`. Page: ")
     return "\n\n".join(parts)
+
+
+def _tight(text: str) -> str:
+    """Return a table without the blanks that align it in a terminal: where it is pasted, it is rendered."""
+    head, rule, *rows = text.rstrip("\n").split("\n")
+    return "\n".join(_GAP.sub(" ", line) for line in (head, _RULE.sub("---", rule), *rows))
 
 
 def _prose(text: str) -> str:

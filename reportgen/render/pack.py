@@ -1,22 +1,55 @@
-"""A figure as small as it goes into a page: times as steps from the first. `assets/charts.js` unpacks them."""
+"""A figure as small as it goes into a page: times as steps from the first, and without what all figures share.
+
+`assets/charts.js` unpacks times and names, and adds to each figure what is left out here.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
+from os.path import commonprefix
 from typing import Any
 
 _DAY = 86_400
 _LEAST = 8
+#: What every axis of numbers has; `LOOK.axis` of the script has it for all.
+_AXIS = {"separatethousands": True, "exponentformat": "B", "minexponent": 4}
+#: What every hover ends with.
+_HOVER_END = "<extra></extra>"
+_BREAK = "<br>"
 
 
 def packed(figure: dict[str, Any]) -> dict[str, Any]:
     """Return the figure with the times along x as `{"from": the first, "unit": milliseconds, "by": [0, steps…]}`.
 
-    Only whole seconds are packed, of traces long enough for that to pay.
+    Only whole seconds are packed, of traces long enough for that to pay. Hovers lose their end and
+    have line ends for breaks; axes of numbers lose what all of them have.
     """
     on_dates = figure["layout"].get("xaxis", {}).get("type") == "date"
-    return {**figure, "data": [_packed(trace) if on_dates else trace for trace in figure["data"]]}
+    layout = {key: _axis(value) if key in ("xaxis", "yaxis") else value for key, value in figure["layout"].items()}
+    traces = [_packed(trace) if on_dates else trace for trace in figure["data"]]
+    return {**figure, "layout": layout, "data": [_texts(_hover(trace)) for trace in traces]}
+
+
+def _axis(axis: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in axis.items() if key not in _AXIS or _AXIS[key] != value}
+
+
+def _hover(trace: dict[str, Any]) -> dict[str, Any]:
+    text = trace.get("hovertemplate")
+    return (
+        {**trace, "hovertemplate": text.removesuffix(_HOVER_END).replace(_BREAK, "\n")}
+        if isinstance(text, str)
+        else trace
+    )
+
+
+def _texts(trace: dict[str, Any]) -> dict[str, Any]:
+    """Return the trace with what all its texts begin with told once: `{"front": "run-", "ends": ["1", "2"]}`."""
+    texts = trace.get("text")
+    # They are texts, not paths: letter by letter is right.
+    front = commonprefix(texts) if isinstance(texts, list) and len(texts) >= _LEAST else ""  # noqa: RUF071
+    return {**trace, "text": {"front": front, "ends": [one[len(front) :] for one in texts]}} if front else trace
 
 
 def _packed(trace: dict[str, Any]) -> dict[str, Any]:

@@ -69,19 +69,19 @@ def search_index(
     pages: Iterable[tuple[str, str]],
     *,
     help_html: str = "",
-    sql: Iterable[tuple[str, str, str]] = (),
+    sql: Iterable[tuple[str, str]] = (),
     runs: Mapping[tuple[str, str], str] | None = None,
 ) -> bytes:
     """Return the script: `var reportgenIndex={…};`, ASCII, the same bytes for the same report.
 
     `pages` are the path and title of each page of the site; `help_html` is the page how-to-read.html, whose headings
-    and words that have an id are found too; `sql` are the path with anchor, title and file of each SQL file; `runs` are
+    and words that have an id are found too; `sql` are the path with anchor and the title of each SQL file; `runs` are
     the places of the runs' rows, by pipeline and shown name.
     """
     entries = [
         *_pages(report, pages),
         *_runs(report, runs or {}),
-        *(Entry("sql", title, path, file) for path, title, file in sql),
+        *(Entry("sql", title, path) for path, title in sql),
         *_charts(report),
         *(Entry("words", text, f"how-to-read.html#{anchor}") for anchor, text in _headings(help_html)),
     ]
@@ -178,6 +178,9 @@ class _Headings(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Begin a heading."""
         anchor = dict(attrs).get("id")
+        if tag in ("dt", "dd") and self._in == "dt":
+            # A word ends where its meaning begins; its own end may be left out.
+            self._in = ""
         if tag in _HEADINGS and anchor and not self._in:
             self._in, self._id = tag, anchor
             self.found.append((anchor, ""))

@@ -31,7 +31,7 @@ MOST_OTHERS = 30
 
 _VOID = frozenset({"meta", "link", "br", "hr", "img", "input", "source", "wbr", "col"})
 #: Elements whose end may be left out, so that none of them counts.
-_UNENDED = frozenset({"td", "th", "tr", "tbody"})
+_UNENDED = frozenset({"td", "th", "tr", "tbody", "li", "dt", "dd"})
 #: Attributes that name an id, or several with blanks between.
 _REFERENCES = frozenset({"for", "aria-labelledby", "aria-describedby", "aria-controls", "aria-owns", "headers"})
 _POLICY = "@@reportgen-policy@@"
@@ -278,6 +278,7 @@ class _Whole(_Mover):
         else:
             self._before_name = tag == "title"
             if tag == "li":
+                self._take_back()
                 self._item = len(self.out)
             super().write_start(tag, [(name, value) for name, value in attrs if name != "aria-current"])
             if tag == "a" and self._links[-1]:
@@ -285,9 +286,14 @@ class _Whole(_Mover):
 
     def write_end(self, tag: str) -> None:
         """End an element; an item of the navigation that leads nowhere here is taken back."""
+        if tag == "ul":
+            self._take_back()
         super().write_end(tag)
-        if tag == "li" and self._item is not None:
+
+    def _take_back(self) -> None:
+        if self._item is not None:
             del self.out[self._item :]
+        self._item = None
 
     def handle_data(self, data: str) -> None:
         """Leave the page's own name out of the title."""

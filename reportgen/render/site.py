@@ -22,7 +22,7 @@ from reportgen.render.chartview import ChartView, chart_view, known_to
 from reportgen.render.clipping import clipping
 from reportgen.render.format import duration, exact, show, unit_word
 from reportgen.render.highlight import sql_html
-from reportgen.render.lean import lean
+from reportgen.render.lean import lean, lean_asset
 from reportgen.render.pages import Environment, Markup, environment, fill, search_path
 from reportgen.render.plotlyjs import plotly_js
 from reportgen.render.prose import plain, to_html
@@ -30,6 +30,7 @@ from reportgen.render.sqlpages import KINDS, known_files, sql_place, sql_views
 from reportgen.render.stylesheet import needed
 
 PLOTLY = "assets/plotly.min.js"
+_CHARTS = "assets/charts.js"
 
 #: The hash of no text at all: Plotly makes one empty style element and fills it by script, which a policy allows only
 #: where the element itself is allowed. It needs nothing else: no `unsafe-inline`, no `unsafe-eval`, no image.
@@ -90,6 +91,7 @@ def plan_site(report: Report, *, template_dirs: Sequence[Path] = ()) -> dict[str
         out[f"data/{chart.csv}"] = partial(_chart_csv, chart)
         charts.setdefault((chart.page, chart.key), []).append(chart)
     script = plotly_js() if charts else b""
+    out[_CHARTS] = partial(_charts_script, assets[_CHARTS], script)
     own_pages = _own_pages(template_dirs)
     shared = _shared(report, script, own_pages)
     pages = list(_pages(report, shared["runs"].pages, charts, own_pages))
@@ -111,7 +113,7 @@ def _fill_page(env: Environment, shared: dict[str, Any], page: Page) -> bytes:
 
 def _search_index(shared: dict[str, Any], pages: list[Page], help_page: Callable[[], bytes]) -> bytes:
     report: Report = shared["report"]
-    sql = [(sql_place(text.file)[0], text.title, text.file) for text in report.sql]
+    sql = [(sql_place(text.file)[0], text.title) for text in report.sql]
     found = [(page.path, page.title) for page in pages]
     return searchindex.search_index(report, found, help_html=help_page().decode(), sql=sql, runs=shared["runs"].links)
 
@@ -149,7 +151,6 @@ def _shared(report: Report, script: bytes, own_pages: list[str]) -> dict[str, An
         "runs": runpages.runs_of(report),
         "glossary": glossary.TABLES,
         "own_pages": [[name, _title_of(name), None] for name in own_pages],
-        "placeholders": _style_ids(script),
     }
 
 
@@ -261,6 +262,15 @@ def _policy(page: Page) -> str:
     return Markup(f"{_ONLY_OWN} {EMPTY_STYLE}" if page.charts else _ONLY_OWN)
 
 
+def _charts_script(data: bytes, script: bytes) -> bytes:
+    """Return the script that draws charts; it makes the elements that keep Plotly from bringing styles of its own."""
+    made = [
+        f'document.head.append(Object.assign(document.createElement("template"),{{id:"{name}"}}));\n'
+        for name in _style_ids(script)
+    ]
+    return data + "".join(made).encode()
+
+
 def _style_ids(script: bytes) -> list[str]:
     """Return the ids of style elements that Plotly brings for its maps, which no chart here is.
 
@@ -273,13 +283,14 @@ def _style_ids(script: bytes) -> list[str]:
 def _assets(template_dirs: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
     """Yield the assets; those of a project stand in for the built-in ones, or add to them."""
     seen: set[str] = set()
+    ours = search_path()[-1]
     for folder in search_path(template_dirs):
         assets = folder / "assets"
         for path in sorted(assets.rglob("*")) if assets.is_dir() else ():
             name = f"assets/{path.relative_to(assets).as_posix()}"
             if path.is_file() and name not in seen and not any(part.startswith(".") for part in path.parts[-1:]):
                 seen.add(name)
-                yield name, path.read_bytes()
+                yield name, lean_asset(name, path.read_bytes()) if folder == ours else path.read_bytes()
 
 
 def _own_pages(template_dirs: Sequence[Path]) -> list[str]:

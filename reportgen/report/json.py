@@ -18,9 +18,13 @@ _DRAWING: dict[str, Any] = {
     "columns": [],
     "rows": [],
     "colours": {},
+    "measure": None,
+    "note": "",
 }
 #: What of the healing is only in its CSV files.
 _LOG = ("entries", "incident_list")
+#: What of a SQL file stands on its page, and in its header.
+_TOLD = ("title", "doc")
 
 
 def report_bytes(report: Report) -> bytes:
@@ -36,6 +40,9 @@ def report_bytes(report: Report) -> bytes:
             del chart[name]
     for file in (*parts["sql"], *parts["detectors"]):
         del file["sql"]
+    for file in parts["sql"]:
+        for name in _TOLD:
+            del file[name]
     for name in _LOG:
         del parts["healing"][name]
     del parts["runs"]
@@ -65,7 +72,8 @@ def read_report(data: bytes, name: str = "report.json") -> Report:
     try:
         charts = [{**_DRAWING, **chart} for chart in parts.get("charts", [])]
         healing = {**dict.fromkeys(_LOG, ()), **parts["healing"]} if "healing" in parts else {}
-        return msgspec.convert({**parts, "charts": charts, "healing": healing}, type=Report)
+        sql = [{**dict.fromkeys(_TOLD, ""), **file} for file in parts.get("sql", [])]
+        return msgspec.convert({**parts, "charts": charts, "healing": healing, "sql": sql}, type=Report)
     except (msgspec.ValidationError, TypeError) as error:
         raise ReportgenError(name, f"is not a report ({error})", "Build the report again.") from error
 
@@ -77,10 +85,10 @@ def schema() -> dict[str, Any]:
     for name in _DRAWING:
         del chart["properties"][name]
     chart["required"] = [name for name in chart["required"] if name not in _DRAWING]
-    healing = made["$defs"]["Healing"]
-    for name in _LOG:
-        del healing["properties"][name]
-    healing["required"] = [name for name in healing["required"] if name not in _LOG]
+    for kind, names in (("Healing", _LOG), ("SqlText", _TOLD)):
+        for name in names:
+            del made["$defs"][kind]["properties"][name]
+        made["$defs"][kind]["required"] = [one for one in made["$defs"][kind]["required"] if one not in names]
     for name in ("Column", "HealingAttempt", "Incident"):
         del made["$defs"][name]
     for name in ("SqlText", "Detector"):

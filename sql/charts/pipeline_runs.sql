@@ -13,7 +13,7 @@ link = "finding_no"
 label = "run"
 line = "line_at"
 line_label = "outlier from here"
-note = "The latest 150 runs and every outlier; all runs are in runs.csv."
+note = "The latest 100 runs and every outlier; all runs are in runs.csv."
 
 [columns.started]
 label = "Started"
@@ -76,5 +76,5 @@ left join findings as f
 where
     not r.from_feedback
     and r.started is not null
-    and (r.run_rank > pl.runs - 150 or f.finding_no is not null)
+    and (r.run_rank > pl.runs - 100 or f.finding_no is not null)
 order by r.pipeline, r.run_rank

@@ -10,7 +10,7 @@ mark = "this_one"
 label = "run"
 line = "line_at"
 line_label = "reported from here"
-note = "Thirty runs before and after it."
+note = "Twenty runs before and after it."
 
 [columns.started]
 label = "Started"
@@ -42,6 +42,6 @@ select
 from findings as f
 inner join pipelines as pl on f.pipeline = pl.pipeline
 inner join runs as t on f.pipeline = t.pipeline and f.subject_key = t.run_key
-inner join runs as r on f.pipeline = r.pipeline and r.run_rank between t.run_rank - 30 and t.run_rank + 30
+inner join runs as r on f.pipeline = r.pipeline and r.run_rank between t.run_rank - 20 and t.run_rank + 20
 where f.detector = 'cost_outlier' and r.started is not null
 order by f.finding_no, r.run_rank

@@ -1,32 +1,30 @@
 /*---
-title = "Cost of each run, before and after the middle of the period"
+title = "Mean cost of a run each day, before and after the middle of the period"
 headline = "A run costs {observed:cost} in the later half, {earlier_mean:cost} in the earlier"
 page = "recommendation"
 detectors = ["run_cost_trend"]
 kind = "points"
-x = "started"
+x = "day"
 y = "cost"
 series = "half"
-label = "run"
 level = "half_mean"
-note = "The latest 120 runs of each half."
 
 [colours]
 "earlier" = "1"
 "later" = "2"
 
-[columns.started]
-label = "Started"
-unit = "time"
+[columns.day]
+label = "Day"
+unit = "date"
 
 [columns.half]
 label = "Half"
 
-[columns.run]
-label = "Run"
+[columns.runs]
+label = "Runs started"
 
 [columns.cost]
-label = "Cost"
+label = "Mean cost of a run"
 unit = "cost"
 
 [columns.half_mean]
@@ -37,10 +35,12 @@ with placed as (
     select
         f.finding_no,
         f.detector,
+        f.pipeline,
         f.subject_key,
         f.baseline,
         f.observed,
-        r.*,
+        cast(r.started as date) as day,
+        r.cost,
         case when r.started >= h.middle_time then 'later' else 'earlier' end as half
     from findings as f
     inner join runs as r on f.pipeline = r.pipeline
@@ -53,14 +53,15 @@ select
     p.pipeline,
     p.subject_key,
     pl.cost_measure as measure,
-    p.started,
+    p.day,
     p.half,
-    p.run,
-    p.cost,
+    count(*) as runs,
+    prorate(sum(p.cost), 1, count(*)) as cost,
     case p.half when 'later' then p.observed else p.baseline end as half_mean,
     p.observed,
     p.baseline as earlier_mean
 from placed as p
 inner join pipelines as pl on p.pipeline = pl.pipeline
-qualify row_number() over (partition by p.finding_no, p.half order by p.run_rank desc) <= 120
-order by p.finding_no, p.run_rank
+group by
+    p.finding_no, p.detector, p.pipeline, p.subject_key, pl.cost_measure, p.day, p.half, p.observed, p.baseline
+order by p.finding_no, p.day, p.half

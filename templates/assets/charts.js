@@ -21,6 +21,9 @@
     },
     "axis": {
       "automargin": true,
+      "separatethousands": true,
+      "exponentformat": "B",
+      "minexponent": 4,
       "showline": true,
       "ticks": "outside",
       "ticklen": 4,
@@ -119,7 +122,12 @@
 
   function read(chart) {
     const figure = JSON.parse(chart.querySelector("script").textContent);
-    for (const trace of figure.data) if (trace.x?.by) trace.x = times(trace.x);
+    for (const trace of figure.data) {
+      if (trace.x?.by) trace.x = times(trace.x);
+      if (trace.text?.ends) trace.text = trace.text.ends.map((end) => trace.text.front + end);
+      /* Without Plotly's own box of the name. */
+      if (trace.hovertemplate) trace.hovertemplate = `${trace.hovertemplate.replaceAll("\n", "<br>")}<extra></extra>`;
+    }
     const { xaxis } = figure.layout;
     if (xaxis.type === "date" && !xaxis.tickvals) xaxis.tickformatstops = LOOK.dates;
     return figure;

@@ -42,10 +42,12 @@
     }
   }
 
+  const timeOf = (time) => (time ? time.title || time.textContent : undefined);
+
   /* What a cell sorts by; null is unknown, and comes last either way. */
   function keyOf(cell, numeric) {
     const shown = cell.textContent.trim();
-    const given = cell.dataset.v ?? cell.querySelector("time")?.dateTime;
+    const given = cell.dataset.v ?? timeOf(cell.querySelector("time"));
     if (given === undefined && (!shown || (shown === "unknown" && cell.querySelector(".unknown")))) return null;
     if (!numeric) return (given ?? shown).toLowerCase();
     const text = given ?? (cell.title || shown);
@@ -374,7 +376,7 @@
       one.left += left;
       for (const row of rows) {
         const [title, path = title, also = shared] = [row].flat();
-        one.rows.push({ title, href: root + at + path + end, text: fold(title), more: fold(also) });
+        one.rows.push({ title, href: root + at + path + end, text: fold(title), more: fold(`${also} ${path}`) });
       }
     }
     return [...kinds.values()];
