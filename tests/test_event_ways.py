@@ -247,7 +247,7 @@ def test_damaged_files_read_alike(seed: int) -> None:
 @pytest.mark.parametrize("place", range(0, len(ODD_VALUES), 8))
 def test_an_odd_value_in_any_field_reads_alike(place: int) -> None:
     rng = Random(place)
-    lines = []
+    lines: list[dict[str, Any]] = []
     for value in ODD_VALUES[place : place + 8]:
         for shape in SHAPES:
             for key in shape(rng, 1):

@@ -75,12 +75,12 @@ def test_every_run_has_a_row_that_says_what_it_was_and_leads_to_what_was_found()
         assert cells[0].startswith(one.run)
         assert cells[3:5] == [f"{one.events:,}", str(one.agents)]
     page = read_page(site["pipelines/doc-pipeline/runs-2026-10.html"])
-    cells = {
+    costs = {
         e.inside[-1].attributes["id"]: e.text.strip() for e in page.all("td") if e.text.strip().startswith(("≥", "$"))
     }
     # An event of unknown cost is in the one, so that it cost at least this; 2026-10-09 08:00 to 10-11 20:00 is 2.5 days.
-    assert cells["run-run-000087"] == "≥ $5.98"
-    assert cells["run-run-000123"] == "$18.20"
+    assert costs["run-run-000087"] == "≥ $5.98"
+    assert costs["run-run-000123"] == "$18.20"
     assert "2.5 days" in page.text()
     undated = read_page(site["pipelines/doc-pipeline/runs-undated.html"]).all("td")
     assert [e.text.strip() for e in undated] == ["unknown", "unknown", "3", "1", "unknown"]

@@ -248,7 +248,7 @@ def test_every_chart_has_its_numbers_as_a_table_and_as_csv(report: Report, site:
         assert len(list(csv.reader(io.StringIO(data.decode())))) == 1 + len(chart.rows)
         (drawn,) = [json.loads(e.text) for e in one.all("script") if figure in e.inside]
         assert set(drawn) == {"data", "layout"}
-        (box,) = [e for e in one.all("div", "plot") if figure in e.inside]
+        assert len([e for e in one.all("div", "plot") if figure in e.inside]) == 1
         assert chart.title in figure.text
     csvs = [path for path in site if path.startswith("data/")]
     assert len(csvs) == len(report.charts)

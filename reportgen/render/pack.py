@@ -47,8 +47,10 @@ def _hover(trace: dict[str, Any]) -> dict[str, Any]:
 def _texts(trace: dict[str, Any]) -> dict[str, Any]:
     """Return the trace with what all its texts begin with told once: `{"front": "run-", "ends": ["1", "2"]}`."""
     texts = trace.get("text")
+    if not isinstance(texts, list) or len(texts) < _LEAST:
+        return trace
     # They are texts, not paths: letter by letter is right.
-    front = commonprefix(texts) if isinstance(texts, list) and len(texts) >= _LEAST else ""  # noqa: RUF071
+    front = commonprefix(texts)  # noqa: RUF071
     return {**trace, "text": {"front": front, "ends": [one[len(front) :] for one in texts]}} if front else trace
 
 

@@ -90,7 +90,7 @@ def search_index(
 
 def script_of(entries: Sequence[Entry]) -> bytes:
     """Return the script of these entries, grouped by kind; within a kind they keep their order."""
-    groups = []
+    groups: list[dict[str, object]] = []
     for kind in dict.fromkeys([*KINDS, *(entry.kind for entry in entries)]):
         mine = [entry for entry in entries if entry.kind == kind]
         groups += _groups(KINDS.get(kind, kind), mine)
@@ -121,7 +121,8 @@ def _piece(entries: Sequence[Entry]) -> dict[str, object]:
         row = [_cut(entry.title), entry.path[len(at) : len(entry.path) - len(end)]]
         also = "" if shared else _cut(entry.also)
         rows.append([*row, also] if also else row[0] if row[0] == row[1] else row)
-    return {"at": at, "end": end, "rows": rows} | ({"also": _cut(shared)} if shared else {})
+    piece: dict[str, object] = {"at": at, "end": end, "rows": rows}
+    return {**piece, "also": _cut(shared)} if shared else piece
 
 
 def _cut(text: str) -> str:

@@ -39,10 +39,10 @@ def test_a_recommendation_is_copied_as_markdown_with_the_address_of_a_host(host:
 
 def test_from_a_file_the_path_of_this_disk_is_not_told(plain_sites: dict[str, Path], reader: Readers) -> None:
     one = reader(viewport=WIDE, **READ)
-    page = one.open(plain_sites["sample"] / "recommendations.html")
-    page.get_by_role("button", name="Copy as Markdown").first.press("Enter")
-    page.get_by_role("button", name="Copied").first.wait_for()
-    assert clipboard(page) == f"{clipping(FOUND, brief=True)}recommendations/{FOUND.id}.html"
+    page = one.open(plain_sites["sample"] / "recommendations" / f"{FOUND.id}.html")
+    page.get_by_role("button", name="Copy as Markdown").press("Enter")
+    page.get_by_role("button", name="Copied").wait_for()
+    assert clipboard(page) == f"{clipping(FOUND)}recommendations/{FOUND.id}.html"
 
 
 def test_sql_is_copied_as_it_runs(plain_sites: dict[str, Path], reader: Readers) -> None:
