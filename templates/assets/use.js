@@ -321,7 +321,33 @@
     holder.before(link);
   }
 
+  /* Text as Markdown that reads back as what it is: no character of it acts as markup. */
+  const escaped = (text) =>
+    text.replace(/\s+/g, " ").trim().replace(/[\\`*_{}[\]<>|~#&!]|\$(?!\d)|:(?=\/\/)|(?<=www)\./gi, "\\$&");
+
+  /* In the ranked list: what it says of a recommendation. The whole, with its evidence, is to be had on the page. */
+  function copyThing(holder) {
+    const thing = holder.closest(".thing");
+    const link = thing.querySelector(":is(h2, h3) > a");
+    const part = (css) => escaped(thing.querySelector(css)?.textContent ?? "");
+    const made = button("Copy as Markdown", (self) => {
+      const hosted = location.protocol.startsWith("http");
+      const lines = [
+        `### ${escaped(link.textContent)}`,
+        `**What to do:** ${part(".does")} (${part(".small")})`,
+        `**Could save:** ${part(".saving").replace(/^Saving /, "")}`,
+        `**Score:** ${part(".score")}, hint: ${part(".badge")}. It helps to order the work; people decide.`,
+        `Page: ${hosted ? `<${link.href}>` : escaped(link.getAttribute("href"))}`,
+      ];
+      return copyText(lines.join("\n\n"), self);
+    });
+    made.className = "quiet";
+    made.setAttribute("aria-label", `Copy as Markdown: ${link.textContent}`);
+    holder.append(made);
+  }
+
   all("main :is(h1, h2, h3)").forEach(markHeading);
+  all(".thing .members > .tags").forEach(copyThing);
   all(".code").forEach(copyCode);
   colourCode(all(".code code"));
   all("details.markdown").forEach(copyMarkdown);

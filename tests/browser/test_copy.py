@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
+from page_reader import read_page
 from playwright.sync_api import Page
 from report_factory import sample_report
 
@@ -39,10 +41,48 @@ def test_a_recommendation_is_copied_as_markdown_with_the_address_of_a_host(host:
 
 def test_from_a_file_the_path_of_this_disk_is_not_told(plain_sites: dict[str, Path], reader: Readers) -> None:
     one = reader(viewport=WIDE, **READ)
-    page = one.open(plain_sites["sample"] / "recommendations" / f"{FOUND.id}.html")
+    page = one.open(plain_sites["sample"] / f"recommendations/{FOUND.id}.html")
     page.get_by_role("button", name="Copy as Markdown").press("Enter")
     page.get_by_role("button", name="Copied").wait_for()
     assert clipboard(page) == f"{clipping(FOUND)}recommendations/{FOUND.id}.html"
+
+
+def copied_from_the_list(one: Reader, address: str | Path, title: str) -> str:
+    page = one.open(address)
+    button = page.get_by_role("button", name=f"Copy as Markdown: {title}")
+    button.press("Enter")
+    one.until("document.querySelectorAll('.members button.copied').length === 1")
+    return clipboard(page)
+
+
+def test_the_list_gives_what_it_says_of_a_recommendation(
+    plain_sites: dict[str, Path], host: str, reader: Readers
+) -> None:
+    one = reader(viewport=WIDE, **READ)
+    text = copied_from_the_list(one, plain_sites["sample"] / "recommendations.html", FOUND.title)
+    assert text.split("\n\n") == [
+        f"### {FOUND.title}",
+        "**What to do:** Batch tool calls or narrow the task scope. (medium effort)",
+        "**Could save:** $153.64 (37%)",
+        "**Score:** 64/100, hint: Implement. It helps to order the work; people decide.",
+        f"Page: recommendations/{FOUND.id.replace('_', chr(92) + '_')}.html",
+    ]
+    hosted = copied_from_the_list(one, f"{host}recommendations.html", FOUND.title)
+    assert hosted.endswith(f"Page: <{host}recommendations/{FOUND.id}.html>")
+
+
+def test_hostile_names_from_the_list_are_text_where_they_are_pasted(
+    plain_sites: dict[str, Path], reader: Readers
+) -> None:
+    one = reader(viewport=WIDE, **READ)
+    page = one.open(plain_sites["hostile"] / "recommendations.html")
+    buttons = page.locator(".members .tags button")
+    assert buttons.count() > 5
+    for number in range(buttons.count()):
+        buttons.nth(number).click()
+        one.until(f"document.querySelectorAll('.members .tags button')[{number}].classList.contains('copied')")
+        html = MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(clipboard(page))
+        assert {one.tag for one in read_page(f"<main>{html}</main>").elements} <= {"main", "h3", "p", "strong"}
 
 
 def test_sql_is_copied_as_it_runs(plain_sites: dict[str, Path], reader: Readers) -> None:
