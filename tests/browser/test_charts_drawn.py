@@ -154,9 +154,9 @@ def test_each_chart_tells_its_gist_to_who_does_not_see_it(sites: dict[str, Path]
     page = reader(viewport=WIDE).open(sites["sample"] / "agents.html")
     told = page.locator(".plot").get_attribute("aria-label")
     assert told == (
-        "agent-writer costs most and scores lowest. Bubbles: Mean score (0 to 100) against Cost (USD), as large as Runs, "
+        "Bubbles: Mean score (0 to 100) against Cost (USD), as large as Runs, "
         "6 points. Highest 91, agent-publisher; lowest 54.3, agent-writer; 1 unknown. 1 marked: Flagged. "
-        "A line at 60: low score below. The numbers are in the table below."
+        "A line at 60: low score below."
     )
 
 
