@@ -127,7 +127,10 @@ def test_the_tool_and_the_advice_are_in_the_pages(project: Path, report: dict[st
     (forecast,) = [r for r in report["recommendations"] if r["detector"] == "budget_forecast"]
     assert forecast["title"] == "Budget forecast: writer, monthly"
     # 0.40 are left, and two days take 0.50.
-    assert forecast["action"].endswith("it will be passed on 2026-11-26.")
+    assert forecast["action"].startswith("Decide before 2026-11-26 whether ")
+    # November is the first window: none before it was over, and this one is not over yet.
+    assert forecast["vfm_evidence"]["frequency"].startswith("1 window forecast to go over in ")
+    assert [e["value"] for e in forecast["evidence"] if e["label"] == "Earlier windows over the limit"] == ["0"]
     for one in report["recommendations"]:
         if one["detector"] in NINE:
             page = (project / "site" / "recommendations" / f"{one['id']}.html").read_text("utf-8")

@@ -10,18 +10,20 @@ enabled = false
 finding = """
 {who} spent {baseline} of {threshold} in the {window_name} window from {window_start}. At {daily_usd} a day, the mean \
 of the last {rate_days}, it will be {observed} by its end on {last_day}."""
-action = "Decide now what can wait, or raise the limit: it will be passed on {passed_on}."
+action = "Decide before {passed_on} whether something can wait or the limit is raised: on that day it will be passed."
 effort = "M"
 burden = 6
 counts_failures = false
-occurrences = ["earlier window over the limit", "earlier windows over the limit"]
+occurrences = ["window forecast to go over", "windows forecast to go over"]
 affected = "windows"
 subject_kind = "other"
 needs = ["events", "budget"]
 
 [actions]
 "already over" = "Stop what can wait until the window ends, or raise the limit: it is passed already."
-"hard stop" = "Decide now what can wait, or raise the limit: it is a hard stop, and will be passed on {passed_on}."
+"hard stop" = """
+Decide before {passed_on} whether something can wait or the limit is raised: it is a hard stop, and will be passed on \
+that day."""
 
 [minimum]
 period_limits = 1
@@ -83,11 +85,11 @@ unit = "days"
 label = "The limit will be passed on"
 unit = "date"
 
-[columns.windows_over]
-label = "Windows over the limit, this one included"
+[columns.earlier_over]
+label = "Earlier windows over the limit"
 
 [columns.windows]
-label = "Windows of the period"
+label = "Windows of the period, this one included"
 
 [columns.hard_stop]
 label = "Hard stop"
@@ -138,7 +140,7 @@ overs as (
     select
         row_no,
         count(*) as windows,
-        count(*) filter (where not is_current and spent_usd > limit_usd) + 1 as windows_over
+        count(*) filter (where not is_current and spent_usd > limit_usd) as earlier_over
     from budget_windows
     group by row_no
 ),
@@ -150,7 +152,7 @@ flagged as (
         r.usd,
         r.spend_days,
         o.windows,
-        o.windows_over,
+        o.earlier_over,
         p.rate_days,
         l.spent_usd > l.limit_usd as is_over
     from limits as l
@@ -168,8 +170,9 @@ select
     f.spent_usd + prorate(f.usd, f.days_left, f.rate_days) as observed,
     f.spent_usd as baseline,
     f.limit_usd as threshold,
-    f.windows_over as occurrences,
-    f.windows_over as affected_runs,
+    -- What is found is this window; that earlier ones were over is evidence.
+    1 as occurrences,
+    1 as affected_runs,
     f.windows as total_runs,
     list_filter([
         case when f.is_over then 'already over' end,
@@ -188,7 +191,7 @@ select
         when not f.is_over
             then f.today + cast(pico(f.limit_usd - f.spent_usd) * f.rate_days // pico(f.usd) + 1 as integer)
     end as passed_on,
-    f.windows_over,
+    f.earlier_over,
     f.windows,
     f.hard_stop
 from flagged as f
