@@ -101,6 +101,7 @@ def analyse(
             store,
             whole,
             recommendations=report.recommendations,
+            groups=report.groups,
             detectors=report.detectors,
             inputs=found.inputs,
             rejected=found.rejected,

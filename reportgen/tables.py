@@ -13,7 +13,7 @@ from functools import partial
 
 from reportgen.detectors import as_text
 from reportgen.errors import ReportgenError
-from reportgen.model import Cell, Detector, InputFile, Recommendation, RejectedLine, Table
+from reportgen.model import Cell, Detector, Group, InputFile, Recommendation, RejectedLine, Table
 from reportgen.render.csvtext import csv_text
 from reportgen.sqlfile import SqlFile, key_problems, raise_first
 from reportgen.warehouse import SqlError, Warehouse
@@ -55,6 +55,7 @@ def make_tables(
     files: Sequence[SqlFile],
     *,
     recommendations: Sequence[Recommendation],
+    groups: Sequence[Group],
     detectors: Sequence[Detector],
     inputs: Sequence[InputFile],
     rejected: Sequence[RejectedLine],
@@ -68,7 +69,8 @@ def make_tables(
         contents[f"data/{name}"] = partial(_csv, columns, rows)
         tables.append(Table(file=name, title=title, rows=len(rows), sql_file=sql_file))
 
-    add("recommendations.csv", "Recommendations", *_recommendations(recommendations), "sql/scoring/vfm.sql")
+    title = "Every finding by its rank, with the place of its recommendation in the list"
+    add("recommendations.csv", title, *_recommendations(recommendations, groups), "sql/scoring/vfm.sql")
     add("evidence.csv", "Evidence of the recommendations", *_evidence(recommendations))
     for file in files:
         try:
@@ -96,14 +98,16 @@ def make_tables(
     return Tables(tables=tables, files=contents, failed=failed)
 
 
-def _recommendations(found: Sequence[Recommendation]) -> tuple[Sequence[str], Rows]:
+def _recommendations(found: Sequence[Recommendation], groups: Sequence[Group]) -> tuple[Sequence[str], Rows]:
+    """`rank` numbers the findings, `place` is the number of the finding's recommendation in the list of those."""
+    place = {name: group.rank for group in groups for name in group.ids}
     return (
-        ["rank", "id", "detector", "pipeline", "subject", "observed", "baseline", "threshold", "total", "frequency",
+        ["rank", "place", "id", "detector", "pipeline", "subject", "observed", "baseline", "threshold", "total", "frequency",
          "failure_reduction", "burden_reduction", "cost_savings", "decision", "effort", "saving", "saving_share",
          "cost_measure", "saving_basis"],
         [
-            [r.rank, r.id, r.detector, r.pipeline, r.subject, r.observed, r.baseline, r.threshold, r.vfm.total,
-             r.vfm.frequency, r.vfm.failure_reduction, r.vfm.burden_reduction, r.vfm.cost_savings, r.decision, r.effort,
+            [r.rank, place[r.id], r.id, r.detector, r.pipeline, r.subject, r.observed, r.baseline, r.threshold,
+             r.vfm.total, r.vfm.frequency, r.vfm.failure_reduction, r.vfm.burden_reduction, r.vfm.cost_savings, r.decision, r.effort,
              r.saving, r.saving_share, r.cost_measure, r.saving_basis]
             for r in found
         ],

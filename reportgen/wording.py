@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 
 from reportgen.detectorfile import SLOT
@@ -42,17 +43,16 @@ def action_of(finding: Finding) -> str:
     return finding.detector.action
 
 
-def shared_action(template: str) -> str:
-    """Return what an action says of all its findings: the sentences without a slot, else the clauses without one.
+def shared_action(template: str, fills: Sequence[Callable[[str], str]]) -> str:
+    """Return what an action says of all its findings: its whole sentences that read the same for each of them.
 
-    `Mend the tool. Look first at {look_at}.` is `Mend the tool.`; `Raise the limit: it ends on {day}.` is
-    `Raise the limit.`; where every clause has a slot, each slot is an ellipsis.
+    `fills` fill a text with the values of one finding each, the first finding's first. `Mend {tool}. Ask {agent}.` is
+    `Mend Bash.` where only the agents differ. Where every sentence differs, the first finding's text stands, with how
+    many more there are: `Ask writer. (and 2 more)`.
     """
-    text = " ".join(template.split())
-    if not SLOT.search(text):
-        return text
-    sentences = [one for one in re.split(r"(?<=[.!?]) ", text) if not SLOT.search(one)]
-    if sentences:
-        return " ".join(sentences)
-    clauses = [one for one in re.split(r"[:;] ", text) if not SLOT.search(one)]
-    return f"{'; '.join(clauses)}." if clauses else SLOT.sub("…", text)
+    kept = []
+    for sentence in re.split(r"(?<=[.!?]) (?=[A-Z{`])", " ".join(template.split())):
+        said = [fill_in(sentence) for fill_in in fills]
+        if len(set(said)) == 1:
+            kept.append(said[0])
+    return " ".join(kept) if kept else f"{fills[0](template).rstrip()} (and {len(fills) - 1} more)"

@@ -63,7 +63,7 @@ def columns(chart: Chart, *names: str) -> list[tuple[Any, ...]]:
 def test_cost_per_day_names_the_dearest_and_the_days_over_the_budget(report: Report) -> None:
     chart = only(report, "cost-by-day")
     # 40 of 50 dollars; on 11-12 the run of $30 alone is over $20.
-    assert chart.title == "docs costs most: $40.00, 80% of all; 1 day over the daily budget"
+    assert chart.title == "docs costs most: $40.00, 80% of all; all agents together were over the daily budget on 1 day"
     assert chart.about == "Cost per day, by pipeline"
     assert (chart.line_at, chart.line_label) == ("20", "daily budget of all agents")
 

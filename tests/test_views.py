@@ -22,9 +22,10 @@ from reportgen.render.highlight import sql_html
         ("4", "3", True, "better", "-0.25"),
         (80.0, 79.0, False, "worse", "-0.0125"),
         ("2", "2", True, "steady", "0"),
-        # Half a percent is a change, less is none.
-        ("1000", "1005", True, "worse", "0.005"),
-        ("1000", "1004.9", True, "steady", "0.0049"),
+        # One percent is a change, less is none.
+        ("1000", "1010", True, "worse", "0.01"),
+        ("1000", "1009.9", True, "steady", "0.0099"),
+        ("1000", "990.1", True, "steady", "-0.0099"),
         (None, "3", True, "unknown", None),
         ("2", None, True, "unknown", None),
         # From nothing there is a direction, and no share.

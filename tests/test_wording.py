@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,20 +13,29 @@ from reportgen.glossary import why_skipped
 from reportgen.settings import load_settings
 from reportgen.wording import shared_action
 
+LOOK = "Look why {tool} takes {who} so long; cache what it gives, or give it a time limit."
+
 
 @pytest.mark.parametrize(
     ("template", "shared"),
     [
         ("Add a per-run budget cap.", "Add a per-run budget cap."),
-        ("Mend the tool, or go on. Look first at {look_at}.", "Mend the tool, or go on."),
-        ("Look at {a}. Mend the tool. Then {b:n}.", "Mend the tool."),
-        ("Decide what can wait, or raise the limit: it ends on {day}.", "Decide what can wait, or raise the limit."),
-        ("Wait; ask {who}; then decide", "Wait; then decide."),
-        ("Ask {who} about {what}.", "Ask … about …."),
+        ("Mend the tool, or go on. Look first at {who}.", "Mend the tool, or go on."),
+        ("Look at {who}. Mend {tool}, e.g. by a limit. Then {who}.", "Mend Bash, e.g. by a limit."),
+        # A part of a sentence is none: it stands whole, for the first of them.
+        (LOOK, "Look why Bash takes a. so long; cache what it gives, or give it a time limit. (and 1 more)"),
+        ("Wait; ask {who}; then decide", "Wait; ask a.; then decide (and 1 more)"),
+        ("{who} is slow. Ask {who}", "a. is slow. Ask a. (and 1 more)"),
     ],
 )
 def test_what_findings_share_of_an_action(template: str, shared: str) -> None:
-    assert shared_action(template) == shared
+    # The names hold a full stop: what a sentence is goes by the action's own text.
+    fills = [partial(_filled, who=who) for who in ("a.", "b")]
+    assert shared_action(template, fills) == shared
+
+
+def _filled(text: str, who: str) -> str:
+    return text.replace("{who}", who).replace("{tool}", "Bash")
 
 
 def test_a_skipped_detector_says_why_in_words() -> None:
@@ -78,6 +88,14 @@ def test_a_group_says_only_what_holds_for_each_of_its_findings(tmp_path: Path) -
         "Look at it. Ask writer.",
         "Look at it. Ask editor.",
     }
+
+
+def test_a_group_whose_actions_differ_throughout_says_the_first_whole(tmp_path: Path) -> None:
+    action = "Look why {subject} takes so long; cache what it gives."
+    report = built(two_agents(tmp_path, DETECTOR.replace("Look at it. Ask {subject}.", action)))
+    (group,) = [g for g in report["groups"] if g["detector"] == "every"]
+    first = next(r["subject"] for r in report["recommendations"] if r["id"] == group["ids"][0])
+    assert group["action"] == f"Look why {first} takes so long; cache what it gives. (and 1 more)"
 
 
 @pytest.mark.parametrize("given", ['["one"]', '["one", 2]', '["one", " "]'])

@@ -24,6 +24,8 @@ from reportgen.render.format import show, to_decimal
 
 MEASURES: tuple[Measure, ...] = ("usd", "tokens", "events")
 STATUSES: tuple[Status, ...] = ("found", "clear", "skipped", "error")
+#: A change below this share of what was before is none that a reader should act on.
+STEADY = Decimal("0.01")
 #: From the firmest to the least known; a sum is as firm as its weakest part.
 _BASES: tuple[Basis, ...] = ("measured", "priced", "estimated", "unknown")
 
@@ -83,13 +85,13 @@ def total_of(values: Iterable[str | None]) -> str | None:
 
 
 def change(before: str | float | None, after: str | float | None, *, lower_is_better: bool) -> Change:
-    """Compare two values; under half a percent either way is `steady`."""
+    """Compare two values; under one percent either way is `steady`."""
     old, new = to_decimal(before), to_decimal(after)
     if old is None or new is None:
         return Change(_text(old), _text(new), None, None, "unknown")
     moved = new - old
     share = moved / old if old else None
-    if moved == 0 or (share is not None and abs(share) < Decimal("0.005")):
+    if moved == 0 or (share is not None and abs(share) < STEADY):
         verdict: Literal["better", "worse", "steady"] = "steady"
     else:
         verdict = "better" if (moved < 0) is lower_is_better else "worse"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from reportgen.detectorfile import SLOT
@@ -105,11 +106,7 @@ def groups(view: View, recommendations: Sequence[Recommendation]) -> list[Group]
 
     The action of several findings is what they share of it: what the text says of one of them alone is left out.
     """
-    actions = {
-        view.finding_id(finding): shared_action(action_of(finding))
-        for outcome in view.outcomes
-        for finding in outcome.findings
-    }
+    by_id = {view.finding_id(finding): finding for outcome in view.outcomes for finding in outcome.findings}
     members: dict[str, list[Recommendation]] = {}
     for one in recommendations:
         members.setdefault(one.group, []).append(one)
@@ -126,7 +123,7 @@ def groups(view: View, recommendations: Sequence[Recommendation]) -> list[Group]
                 issue=best.issue,
                 pipeline=best.pipeline,
                 title=title,
-                action=best.action if len({one.action for one in ones}) == 1 else actions[best.id],
+                action=_shared(ones, by_id),
                 effort=best.effort,
                 total=best.vfm.total,
                 decision=best.decision,
@@ -134,6 +131,13 @@ def groups(view: View, recommendations: Sequence[Recommendation]) -> list[Group]
             )
         )
     return made
+
+
+def _shared(ones: Sequence[Recommendation], by_id: Mapping[str, Finding]) -> str:
+    if len({one.action for one in ones}) == 1:
+        return ones[0].action
+    fills = [partial(fill, by_id[one.id], measure=one.cost_measure) for one in ones]
+    return shared_action(action_of(by_id[ones[0].id]), fills)
 
 
 def detectors(view: View, recommendations: Sequence[Recommendation]) -> list[Detector]:

@@ -1,9 +1,10 @@
 /*---
 title = "Cost per day, by pipeline"
 headline = [
-    "{dearest} costs most: {dearest_cost:cost}, {dearest_share:share} of all; {days_over} over the daily budget",
+    "{dearest} costs most: {dearest_cost:cost}, {dearest_share:share} of all; all agents together were over the \
+daily budget on {days_over}",
     "{dearest} costs most: {dearest_cost:cost}, {dearest_share:share} of all",
-    "{alone} costs {total:cost} on {days}, {days_over} over the daily budget",
+    "{alone} costs {total:cost} on {days}; all agents together were over the daily budget on {days_over}",
     "{alone} costs {total:cost} on {days}",
 ]
 doc = """

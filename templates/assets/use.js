@@ -207,7 +207,10 @@
     }
 
     refresh() {
-      if (this.tools) this.link.hidden = this.reset.hidden = !Object.values(this.state).some(Boolean);
+      if (!this.tools) return;
+      this.link.hidden = !Object.values(this.state).some(Boolean);
+      /* A table that is only opened has its own button to close it. */
+      this.reset.hidden = !(this.state.sort || this.state.filter);
     }
 
     restore() {
