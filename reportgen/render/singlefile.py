@@ -205,6 +205,14 @@ class _Part(_Mover):
         elif tag == "main":
             self._inside = True
 
+    def write_start(self, tag: str, attrs: Attributes) -> None:
+        """Take the names from sections: each page may have its "What to do", one page no two landmarks alike."""
+        if tag != "section":
+            super().write_start(tag, attrs)
+            return
+        kept = [(name, self.moved(name, value)) for name, value in attrs if not name.startswith("aria-label")]
+        self.out.append(written(tag, kept))
+
     def handle_startendtag(self, tag: str, attrs: Attributes) -> None:
         """Write what is inside."""
         if self._inside:
