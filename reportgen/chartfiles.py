@@ -16,7 +16,7 @@ from reportgen.errors import ReportgenError
 from reportgen.model import Cell, Chart, Column, Measure
 from reportgen.render.format import show
 from reportgen.render.prose import plain
-from reportgen.sqlfile import SqlFile, key_problems, near, raise_first
+from reportgen.sqlfile import SqlFile, key_problems, near, of_their_types, raise_first
 from reportgen.warehouse import Result, SqlError, Warehouse
 
 Kind = Literal["bars", "rows", "points", "lines", "bubbles", "spans"]
@@ -37,6 +37,8 @@ _SHOWN_ROLES = ("x", "y", "end", "series", "mark", "label", "size", "level", "li
 _ROLES = (*_SHOWN_ROLES, "line", "facet")
 #: A value in a headline: `{cost}`, with its unit, `{share:share}`, or without it, `{cost:n}`.
 SLOT = re.compile(r"\{([a-z_][a-z0-9_]*)(?::([a-z]+))?\}")
+#: What is meant as one.
+_BRACES = re.compile(r"\{[^{}]*\}")
 #: Number of a finding to the id and the title of its recommendation.
 Findings = Mapping[int, tuple[str, str]]
 
@@ -52,51 +54,53 @@ class ChartFailed:
 
 def chart_problems(file: SqlFile) -> Iterator[ReportgenError]:
     """Yield everything that is wrong with a chart's front matter, each with its `path:line`."""
-    wrong = list(key_problems(file, file.front, _FRONT))
-    yield from wrong
+    yield from key_problems(file, file.front, _FRONT)
+    # What is of another type is told above; the rest is looked at all the same.
+    front = of_their_types(file.front, _FRONT)
     for key in ("title", "page", "kind", "x", "y"):
         if key not in file.front:
             yield file.problem(f"front matter needs '{key}'", f'Add {key} = "…".')
     for key, known in (("page", PAGES), ("kind", KINDS)):
-        value = str(file.front.get(key, known[0]))
+        value = str(front.get(key, known[0]))
         if value not in known:
             yield file.problem(f"unknown {key} '{value}'{near(value, known)}", f"Known: {', '.join(known)}.", key)
     if file.front.get("kind") == "spans" and "end" not in file.front:
         yield file.problem("front matter needs 'end'", 'A chart of kind "spans" goes from x to end.')
-    link = file.front.get("link")
-    if isinstance(link, str) and link not in LINKS:
+    link = front.get("link")
+    if link is not None and link not in LINKS:
         yield file.problem(f"unknown link '{link}'{near(link, list(LINKS))}", f"Known: {', '.join(LINKS)}.", "link")
-    if not wrong:
-        yield from column_problems(file)
+    yield from column_problems(file)
+    if "headline" in front:
         yield from _headline_problems(file)
-        for name, colour in file.front.get("colours", {}).items():
-            if colour not in COLOURS:
-                what = f"unknown colour '{colour}'{near(str(colour), COLOURS)}"
-                yield file.problem(what, f"Known: {', '.join(COLOURS)}.", ("colours", name))
+    for name, colour in front.get("colours", {}).items():
+        if colour not in COLOURS:
+            what = f"unknown colour '{colour}'{near(str(colour), COLOURS)}"
+            yield file.problem(what, f"Known: {', '.join(COLOURS)}.", ("colours", name))
 
 
 def headlines(file: SqlFile) -> list[str]:
     """Return what the chart may say, the first that can be said first."""
     said = file.front.get("headline", [])
-    return [said] if isinstance(said, str) else [str(one) for one in said]
+    return [said] if isinstance(said, str) else [str(one) for one in said] if isinstance(said, list) else []
 
 
 def _headline_problems(file: SqlFile) -> Iterator[ReportgenError]:
-    for text in headlines(file):
-        for brace in re.findall(r"\{[^{}]*\}", text):
-            slot = SLOT.fullmatch(brace)
-            unit = slot and slot.group(2)
-            if slot is None:
-                yield file.problem(f"'headline' holds {brace}, which is no slot", "Write {column}.", "headline")
-            elif unit and unit != "n" and unit not in UNITS:
-                what = f"unknown unit '{unit}' in 'headline'{near(unit, UNITS)}"
-                yield file.problem(what, f"Known: n, {', '.join(UNITS)}.", "headline")
+    for brace, where in file.slots(("headline",), _BRACES, *headlines(file)):
+        slot = SLOT.fullmatch(brace.group())
+        unit = slot and slot.group(2)
+        if slot is None:
+            yield ReportgenError(where, f"'headline' holds {brace.group()}, which is no slot", "Write {column}.")
+        elif unit and unit != "n" and unit not in UNITS:
+            what = f"unknown unit '{unit}' in 'headline'{near(unit, UNITS)}"
+            yield ReportgenError(where, what, f"Known: n, {', '.join(UNITS)}.")
 
 
 def chart_roles(file: SqlFile) -> list[tuple[str, str]]:
     """Return the columns that a chart must give, each with the key of the front matter that asks for it."""
     keys = _KEYS.get(str(file.front.get("page")), ())
-    return [("page", name) for name in keys] + [(r, str(file.front[r])) for r in _ROLES if r in file.front]
+    return [("page", name) for name in keys] + [
+        (r, str(file.front[r])) for r in _ROLES if isinstance(file.front.get(r), str)
+    ]
 
 
 def read_charts(

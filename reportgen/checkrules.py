@@ -73,8 +73,7 @@ def front(folder: str, file: SqlFile) -> Iterator[ReportgenError]:
     elif folder == "tables":
         yield from table_problems(file)
     else:
-        wrong = list(key_problems(file, file.front, _TABLE_FRONT))
-        yield from wrong
+        yield from key_problems(file, file.front, _TABLE_FRONT)
         columns = file.front.get("columns", {})
         for name, text in columns.items() if isinstance(columns, Mapping) else ():
             if not isinstance(text, str):
@@ -83,9 +82,7 @@ def front(folder: str, file: SqlFile) -> Iterator[ReportgenError]:
 
 def table_columns(file: SqlFile, columns: Sequence[str]) -> Iterator[ReportgenError]:
     """Yield the documented columns that a source, mart or scoring file does not give."""
-    for name in file.front.get("columns", {}):
-        if name not in columns:
-            yield _no_column(file, name, columns, ("columns", name))
+    yield from _described(file, columns)
     yield from _doubled(file, columns)
 
 
@@ -134,14 +131,14 @@ def detector_texts(file: SqlFile, columns: Sequence[str]) -> Iterator[ReportgenE
     for key, text in texts.items():
         if not isinstance(text, str):
             continue
-        for found in _BRACES.finditer(text):
+        for found, where in file.slots(key, _BRACES, text):
             slot = SLOT.fullmatch(found.group())
             if slot is None:
                 what = f"'{'.'.join(key)}' holds {found.group()}, which is not filled in"
-                yield file.problem(what, "A slot is {column}, or {column:n} without its unit.", key)
+                yield ReportgenError(where, what, "A slot is {column}, or {column:n} without its unit.")
             elif slot.group(1) not in columns:
                 what = f"'{'.'.join(key)}' names a column '{slot.group(1)}'{near(slot.group(1), columns)}"
-                yield file.problem(what, "The SELECT does not give it.", key)
+                yield ReportgenError(where, what, "The SELECT does not give it.")
     yield from _described(file, columns)
 
 
@@ -150,12 +147,12 @@ def chart_columns(file: SqlFile, columns: Sequence[str]) -> Iterator[ReportgenEr
     for role, name in chart_roles(file):
         if name not in columns:
             yield _no_column(file, name, columns, (role,))
-    for name in _TITLE_SLOT.findall(str(file.front.get("title", ""))):
-        if name not in columns:
-            yield _no_column(file, name, columns, ("title",))
-    for name in dict.fromkeys(found.group(1) for text in headlines(file) for found in CHART_SLOT.finditer(text)):
-        if name not in columns:
-            yield _no_column(file, name, columns, ("headline",))
+    said = {"title": (_TITLE_SLOT, [str(file.front.get("title", ""))]), "headline": (CHART_SLOT, headlines(file))}
+    for key, (slot, texts) in said.items():
+        for found, where in file.slots((key,), slot, *texts):
+            name = found.group(1)
+            if name not in columns:
+                yield ReportgenError(where, f"the SELECT gives no column '{name}'{near(name, columns)}")
     yield from _described(file, columns)
     yield from _doubled(file, columns)
 

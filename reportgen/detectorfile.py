@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import get_args
+from typing import Any, get_args
 
 from reportgen.errors import ReportgenError
 from reportgen.model import Effort, Parameter, SubjectKind
 from reportgen.settings import Settings
-from reportgen.sqlfile import SqlFile, key_problems, near, raise_first
+from reportgen.sqlfile import SqlFile, key_problems, near, of_their_types, raise_first
 
 _FRONT: dict[str, type | tuple[type, ...]] = {
     "title": str,
@@ -156,15 +156,12 @@ def _read(file: SqlFile, settings: Settings) -> DetectorFile:
 
 def front_problems(file: SqlFile) -> Iterator[ReportgenError]:
     """Yield everything that is wrong with a detector's front matter, each with its `path:line`."""
-    front = file.front
-    wrong = list(key_problems(file, front, _FRONT))
-    yield from wrong
+    yield from key_problems(file, file.front, _FRONT)
     for key in ("title", "action", "finding"):
-        if not str(front.get(key, "")).strip():
+        if not str(file.front.get(key, "")).strip():
             yield file.problem(f"front matter needs '{key}'", f'Add {key} = "…" between /*--- and ---*/.')
-    if wrong:
-        # What follows takes the types for granted.
-        return
+    # What is of another type is told above; the rest is looked at all the same.
+    front = of_their_types(file.front, _FRONT)
     for key, known in (("effort", get_args(Effort)), ("subject_kind", get_args(SubjectKind))):
         if key in front and front[key] not in known:
             what = f"{key} must be one of {', '.join(known)}, not '{front[key]}'{near(front[key], known)}"
@@ -186,31 +183,32 @@ def front_problems(file: SqlFile) -> Iterator[ReportgenError]:
         if not isinstance(action, str):
             yield file.problem(f"'{label}' in [actions] must be text in quotes", key=("actions", label))
     yield from column_problems(file)
-    yield from _parameter_problems(file)
+    yield from _parameter_problems(file, front.get("params", {}))
 
 
 def column_problems(file: SqlFile) -> Iterator[ReportgenError]:
     """Yield what is wrong with the [columns] of a detector or a chart."""
-    for name, entry in file.front.get("columns", {}).items():
-        wrong = list(key_problems(file, entry, _COLUMN, ("columns", name)))
-        yield from wrong
-        unit = None if wrong else entry.get("unit")
+    columns = file.front.get("columns", {})
+    for name, entry in columns.items() if isinstance(columns, Mapping) else ():
+        yield from key_problems(file, entry, _COLUMN, ("columns", name))
+        unit = of_their_types(entry, _COLUMN).get("unit")
         if unit is not None and unit not in UNITS:
             what = f"unknown unit '{unit}'{near(unit, UNITS)}"
             yield file.problem(what, f"Known: {', '.join(UNITS)}.", ("columns", name, "unit"))
 
 
-def _parameter_problems(file: SqlFile) -> Iterator[ReportgenError]:
-    for name, entry in file.front.get("params", {}).items():
+def _parameter_problems(file: SqlFile, params: Mapping[str, Any]) -> Iterator[ReportgenError]:
+    for name, entry in params.items():
         at = ("params", name)
         if not _NAME.fullmatch(name) or name == "enabled":
             yield file.problem(f"a parameter can't be named '{name}'", "Use small letters, digits and _.", at)
-        wrong = list(key_problems(file, entry, _PARAM, at))
-        yield from wrong
-        if wrong:
+        yield from key_problems(file, entry, _PARAM, at)
+        if not isinstance(entry, Mapping):
             continue
         if "default" not in entry:
-            yield file.problem(f"parameter '{name}' needs a default", "Add default = … under it.", at)
+            # A key that is nearly it is told of as such.
+            if not any(near(key, ["default"]) for key in entry if key not in _PARAM):
+                yield file.problem(f"parameter '{name}' needs a default", "Add default = … under it.", at)
         elif is_number(entry["default"]) and not fits(Decimal(entry["default"])):
             what = f"parameter '{name}' must be from 0 to below 1e12, with at most 6 decimals"
             yield file.problem(what, "Mend the value.", (*at, "default"))

@@ -68,6 +68,23 @@ class SqlFile:
         found = next((lines[key[:n]] for n in range(len(key), 0, -1) if key[:n] in lines), None)
         return None if found is None else self.text.count("\n", 0, start) + found
 
+    def slots(self, key: tuple[str, ...], slot: re.Pattern[str], *texts: str) -> Iterator[tuple[re.Match[str], str]]:
+        """Yield what `slot` finds in the texts of a key of the front matter, each with its `path:line:column`.
+
+        Where it is written otherwise than it reads (with TOML's escapes), that is the place of the key.
+        """
+        line = self.line_of(key)
+        rows = self.text.split("\n")
+        at = 0 if line is None else sum(len(row) + 1 for row in rows[: line - 1])
+        for found in (one for text in texts for one in slot.finditer(text)):
+            place = -1 if line is None else self.text.find(found.group(), at, self.text.find(_CLOSE))
+            if place < 0:
+                yield found, self.where(key)
+            else:
+                at = place + len(found.group())
+                before = self.text[:place]
+                yield found, f"{self.name}:{before.count(chr(10)) + 1}:{place - before.rfind(chr(10))}"
+
     def problem(self, what: str, next_step: str = "", key: str | Sequence[str] = ()) -> ReportgenError:
         """Make an error about this file, placed at the line of `key` where it is named."""
         return ReportgenError(self.where(key), what, next_step)
@@ -182,11 +199,23 @@ def key_problems(
         if key not in known:
             yield file.problem(f"unknown key '{key}'{place}{near(key, list(known))}", "", (*at, key))
             continue
-        wanted = known[key]
-        names = wanted if isinstance(wanted, tuple) else (wanted,)
-        if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in names):
-            words = " or ".join(_TYPE_WORDS[t] for t in names)
+        if not _is_one(value, known[key]):
+            words = " or ".join(_TYPE_WORDS[t] for t in _types(known[key]))
             yield file.problem(f"'{key}'{place} must be {words}", "", (*at, key))
+
+
+def of_their_types(table: object, known: Mapping[str, type | tuple[type, ...]]) -> dict[str, Any]:
+    """Return the keys of a table that `key_problems` has nothing to say about, with their values."""
+    items = table.items() if isinstance(table, Mapping) else ()
+    return {str(key): value for key, value in items if key in known and _is_one(value, known[key])}
+
+
+def _is_one(value: object, wanted: type | tuple[type, ...]) -> bool:
+    return isinstance(value, wanted) and (not isinstance(value, bool) or bool in _types(wanted))
+
+
+def _types(wanted: type | tuple[type, ...]) -> tuple[type, ...]:
+    return wanted if isinstance(wanted, tuple) else (wanted,)
 
 
 def raise_first(problems: Iterable[ReportgenError]) -> None:

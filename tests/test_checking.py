@@ -94,13 +94,13 @@ WRONG: list[tuple[str, str, list[str]]] = [
     ("default = 4", "default = nan", ["7:1 error parameter 'most' must be from 0 to below 1e12, with at most 6 decimals"]),
     ("[params.most]", "[params.'Most!']", ["6:1 error a parameter can't be named 'Most!'", '22:18 error Binder Error: Values list "p" does not have a column named "most"']),
         ("[params.most]", "[columns.observd]\nunit = 'event'\n[params.most]", ["6:1 error the SELECT gives no column 'observd'; did you mean 'observed'?", "7:1 error unknown unit 'event'; did you mean 'events'?"]),
-        ("{observed}", "{observd}", ["3:1 error 'finding' names a column 'observd'; did you mean 'observed'?"]),
-        ("Split {subject}", "Split {Subject}", ["4:1 error 'action' holds {Subject}, which is not filled in"]),
+        ("{observed}", "{observd}", ["3:26 error 'finding' names a column 'observd'; did you mean 'observed'?"]),
+        ("Split {subject}", "Split {Subject}", ["4:17 error 'action' holds {Subject}, which is not filled in"]),
         ("r.events as observed", "r.evnts as observed", ['13:5 error Binder Error: Table "r" does not have a column named "evnts"']),
         ("from runs as r", "from rnus as r", ["19:6 error Catalog Error: Table with name rnus does not exist"]),
         ("params.long_runs", "params.long_run", ["21:12 error Catalog Error: Table with name long_run does not exist"]),
         ("r.events as observed,", "r.events as observed", ['14:5 error Parser Error: syntax error at or near "null"']),
-        ("r.events as observed", "r.events as seen", ["3:1 error 'finding' names a column 'observed'", "10:5 error the SELECT gives no column 'observed'"]),
+        ("r.events as observed", "r.events as seen", ["3:26 error 'finding' names a column 'observed'", "10:5 error the SELECT gives no column 'observed'"]),
         ("r.events as observed", "r.events / 2 as observed", ["13:5 error column 'observed' is DOUBLE, and must be an exact number"]),
         ("r.events as observed", "avg(r.cost) over () as observed", ["13:5 error column 'observed' is DOUBLE, and must be an exact number"]),
         ("r.run as subject", "r.run_rank as subject", ["11:5 error column 'subject' is BIGINT, and must be text"]),
@@ -182,6 +182,73 @@ def test_what_is_no_single_select(checked: dict[str, list[str]], number: int) ->
     assert checked[f"none_{number}"] == [list(NO_SELECT.values())[number]]
 
 
+def test_all_that_is_wrong_with_a_header_is_said_at_once_each_at_its_place(tmp_path: Path) -> None:
+    head = [
+        "/*---",
+        'title = "Long runs"',
+        "isue = 'x'",
+        'finding = """',
+        "{subject} has {observd}, and",
+        'once more {observd}, {Nothing}."""',
+        'action = "Split {subject} \\u007bnobody}."',
+        'needs = ["event", "feedbak"]',
+        'effort = "XL"',
+        "burden = 'much'",
+        "saving = 3",
+        "[actions]",
+        '"too long" = "Look at {subjct}."',
+        "[minimum]",
+        "run = 1",
+        "[columns.observed]",
+        "labl = 'Seen'",
+        "unit = 'event'",
+        "[params.most]",
+        "default = 1e50",
+        "units = 'events'",
+        "---*/",
+    ]
+    assert detector(tmp_path, "\n".join(head) + GOOD[GOOD.index("---*/") + len("---*/") :]) == [
+        "3:1 error unknown key 'isue'; did you mean 'issue'?",
+        "5:15 error 'finding' names a column 'observd'; did you mean 'observed'?",
+        "6:11 error 'finding' names a column 'observd'; did you mean 'observed'?",
+        "6:22 error 'finding' holds {Nothing}, which is not filled in",
+        # It is written otherwise than it reads, so its place is that of the key.
+        "7:1 error 'action' names a column 'nobody'",
+        "8:1 error needs: unknown input 'event'; did you mean 'events'?",
+        "8:1 error needs: unknown input 'feedbak'; did you mean 'feedback'?",
+        "9:1 error effort must be one of S, M, L, not 'XL'; did you mean 'L'?",
+        "10:1 error 'burden' must be a whole number",
+        "11:1 error 'saving' must be text in quotes",
+        "13:23 error 'actions.too long' names a column 'subjct'; did you mean 'subject'?",
+        "15:1 error unknown key 'run' in [minimum]; did you mean 'runs'?",
+        "17:1 error unknown key 'labl' in [columns.observed]; did you mean 'label'?",
+        "18:1 error unknown unit 'event'; did you mean 'events'?",
+        "20:1 error parameter 'most' must be from 0 to below 1e12, with at most 6 decimals",
+        "21:1 error unknown key 'units' in [params.most]; did you mean 'unit'?",
+    ]
+
+
+def test_all_that_is_wrong_with_the_header_of_a_chart(tmp_path: Path) -> None:
+    head = (
+        '/*---\ntitle = "Own"\npages = "overview"\npage = "overvew"\nkind = "bars"\nx = "day"\ny = "n"\nlink = 3\n'
+        'headline = ["{n}", "{n:day}, {m}"]\n[columns]\nday.unit = "dates"\n[colours]\na = "green"\n---*/\n'
+    )
+    write(tmp_path, charts__own=head + "select day, events as n from agent_days order by day, n")
+    assert of(tmp_path, "sql/charts/own.sql") == [
+        "3:1 error unknown key 'pages'; did you mean 'page'?",
+        "4:1 error unknown page 'overvew'; did you mean 'overview'?",
+        "8:1 error 'link' must be text in quotes",
+        "9:21 error unknown unit 'day' in 'headline'; did you mean 'days'?",
+        "9:30 error the SELECT gives no column 'm'",
+        "11:1 error unknown unit 'dates'; did you mean 'date'?",
+        "13:1 error unknown colour 'green'; did you mean 'grey'?",
+    ]
+    write(tmp_path, charts__own='/*---\ntitle = 3\nheadline = 3\ncolumns = 3\ncolours = 3\n---*/\nselect 1 as a')
+    assert "3:1 error 'headline' must be text in quotes or a list" in of(tmp_path, "sql/charts/own.sql")
+    write(tmp_path, marts__own="/*---\ntitle = 'Own'\ncolumns = 3\n---*/\nselect 1 as a order by a")
+    assert of(tmp_path, "sql/marts/own.sql") == ["3:1 error 'columns' must be a table"]
+
+
 # --- tables and charts ----------------------------------------------------------------------------------------------
 
 
@@ -251,7 +318,7 @@ def test_a_chart_is_held_to_its_roles(tmp_path: Path) -> None:
     text = head.replace("{page}", "pipeline").replace("{kind}", "bars") + "select day, events as n from agent_days"
     write(tmp_path, charts__own=text)
     assert of(tmp_path, "sql/charts/own.sql") == [
-        "2:1 error the SELECT gives no column 'pipline'",
+        "2:13 error the SELECT gives no column 'pipline'",
         "3:1 error the SELECT gives no column 'pipeline'",
         "7:1 error the SELECT gives no column 'tip'",
         "9:8 error the SELECT has no ORDER BY",
