@@ -53,8 +53,10 @@ OUTLINE = """
         words(head.textContent) + (head.querySelector('button') ? ' ⇅' : ''));
       add(`table ${words(one.closest('.scroll')?.getAttribute('aria-label'))}: ${heads.join(' | ')}`);
       return;
-    } else if (one.classList.contains('plot')) {
-      add('chart');
+    } else if (one.classList.contains('chart')) {
+      const heading = one.querySelector('h2, h3, h4');
+      add(`chart ${heading.tagName.toLowerCase()} ${named(heading) || words(heading.textContent)}`);
+      add(`  ${[...one.querySelectorAll('details > summary')].map((line) => words(line.textContent)).join(', ')}`);
       return;
     } else if (['BUTTON', 'INPUT', 'SUMMARY'].includes(one.tagName)) {
       add(`${one.tagName.toLowerCase()} ${words(one.labels?.[0]?.textContent) || named(one) || words(one.textContent)}`);
