@@ -81,10 +81,10 @@ def make_tables(
             result = warehouse.answer(file, bounded=file.origin == "project")
         except SqlError as failure:
             failed.append(
-                TableFailed(file, failure.message, f"{file.name}:{failure.line}" if failure.line else file.name)
+                TableFailed(file, failure.said, f"{file.name}:{failure.line}" if failure.line else file.name)
             )
         except ReportgenError as error:
-            failed.append(TableFailed(file, error.what, error.where))
+            failed.append(TableFailed(file, error.said, error.where))
         else:
             add(f"{file.id}.csv", str(file.front.get("title", file.id)), result.columns, result.rows, file.name)
     add("detectors.csv", "Detectors and what came of them", *_detectors(detectors))
@@ -102,13 +102,13 @@ def _recommendations(found: Sequence[Recommendation], groups: Sequence[Group]) -
     """`rank` numbers the findings, `place` is the number of the finding's recommendation in the list of those."""
     place = {name: group.rank for group in groups for name in group.ids}
     return (
-        ["rank", "place", "id", "detector", "pipeline", "subject", "observed", "baseline", "threshold", "total", "frequency",
-         "failure_reduction", "burden_reduction", "cost_savings", "decision", "effort", "saving", "saving_share",
-         "cost_measure", "saving_basis"],
+        ["rank", "place", "id", "detector", "pipeline", "subject", "observed", "baseline", "threshold", "total",
+         "frequency", "failure_reduction", "burden_reduction", "cost_savings", "decision", "effort", "saving",
+         "saving_share", "cost_measure", "saving_basis"],
         [
             [r.rank, place[r.id], r.id, r.detector, r.pipeline, r.subject, r.observed, r.baseline, r.threshold,
-             r.vfm.total, r.vfm.frequency, r.vfm.failure_reduction, r.vfm.burden_reduction, r.vfm.cost_savings, r.decision, r.effort,
-             r.saving, r.saving_share, r.cost_measure, r.saving_basis]
+             r.vfm.total, r.vfm.frequency, r.vfm.failure_reduction, r.vfm.burden_reduction, r.vfm.cost_savings,
+             r.decision, r.effort, r.saving, r.saving_share, r.cost_measure, r.saving_basis]
             for r in found
         ],
     )  # fmt: skip

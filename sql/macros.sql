@@ -20,9 +20,13 @@ case
     else cast(amount as varchar)
 end;
 
-/* `1 incident`, `2 incidents`. */
+/* A number for sentences, its thousands apart, to two places without trailing zeros: `1,270`, `1,270.5`. */
+create or replace macro grouped(amount) as
+rtrim(rtrim(format('{:,.2f}', cast(amount as double)), '0'), '.');
+
+/* `1 incident`, `2 incidents`, `1,270 incidents`. */
 create or replace macro counted(amount, noun) as
-concat(amount, ' ', noun, case when amount = 1 then '' else 's' end);
+concat(grouped(amount), ' ', noun, case when amount = 1 then '' else 's' end);
 
 /* a / b to two places, for sentences only: comparisons cross-multiply. */
 create or replace macro about(a, b) as

@@ -19,9 +19,11 @@ from oracle_compare import disagreements
 from oracle_reading import FeedbackCells, HealingEntry, Project
 from random_projects import MadeProject
 
-from reportgen import build
+from reportgen import BuildResult, build
+from reportgen.summary import summary
 
 SCRIPT = Path(__file__).parents[1] / "examples" / "make_example.py"
+README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
 FILES = ("budget/cost-events.jsonl", "FEEDBACK.md", "healing-log.jsonl", "BUDGET.md", "reportgen.toml")
 
 
@@ -191,16 +193,29 @@ def test_healing_lines_follow_the_policy(example: Path) -> None:
     assert times == sorted(times)
 
 
+@pytest.fixture(scope="module")
+def result(example: Path) -> BuildResult:
+    """Return the build of the example, without its pages: that they are made is for other tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("reportgen.render.site.render_site", lambda report, *, template_dirs: {})
+        return build(example)
+
+
+def test_the_readme_shows_what_its_build_prints(result: BuildResult, example: Path) -> None:
+    (shown,) = re.findall(r"^What the example's build prints.*?^```text\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    printed = ["".join(text for text, _ in line) for line in summary(result, example)]
+    assert len(shown.splitlines()) > 5
+    assert shown.splitlines() == printed[: len(shown.splitlines())]
+
+
 def test_a_build_of_it_agrees_with_the_rules(
-    example: Path, account: tuple[list[dict[str, Any]], Counter[str]], answer: Answer, monkeypatch: pytest.MonkeyPatch
+    example: Path, account: tuple[list[dict[str, Any]], Counter[str]], answer: Answer, result: BuildResult
 ) -> None:
     fates = account[1]
     lines = sum(fates[fate] for fate in ("used", "rejected", "duplicate", "blank"))
     # The reference's account has no line for "not about cost"; the events themselves are compared all the same.
     made = MadeProject(0, lines=lines, blank=fates["blank"], rejected=fates["rejected"], duplicates=fates["duplicate"])
-    monkeypatch.setattr("reportgen.render.site.render_site", lambda report, *, template_dirs: {})
-    build(example)
-    report = json.loads((example / "site" / "data" / "report.json").read_text("utf-8"))
+    report = json.loads((result.site / "data" / "report.json").read_text("utf-8"))
     (row,) = [row for row in report["inputs"] if row["kind"] == "events"]
     assert (row["not_cost"], row["broken_parts"]) == (fates["not_cost"], fates["broken_parts"])
     row["lines"] -= row["not_cost"]

@@ -104,6 +104,25 @@ def test_what_comes_first_stands_under_the_hint_that_it_has() -> None:
     assert first([]) == []
 
 
+def test_what_has_no_name_is_counted_as_no_agent_and_no_pipeline() -> None:
+    report = sample_report()
+    named = views.named(report)
+    assert (named.agents, named.pipelines, named.nowhere) == (
+        len({a.slug for a in report.agents if a.agent != "(unattributed)"}),
+        3,
+        False,
+    )
+    assert named.nobody == any(a.agent == "(unattributed)" for a in report.agents)
+    assert views.looked_at(report).endswith(" of 3 pipelines")
+    nowhere = replace(report.pipelines[0], pipeline="(unassigned)")
+    more = replace(report, pipelines=[*report.pipelines, nowhere])
+    assert (views.named(more).pipelines, views.named(more).nowhere) == (3, True)
+    assert views.looked_at(more).endswith(" of 3 pipelines, with events of no pipeline")
+    assert views.looked_at(replace(report, pipelines=[nowhere])).endswith(" of no pipeline")
+    total = views.measure_totals(more)[0]
+    assert len(total.pipelines) - total.named == 1
+
+
 def test_a_finding_has_the_place_of_its_recommendation() -> None:
     groups = views.group_views(sample_report())
     places = views.places(groups)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from functools import partial
 from pathlib import Path
 
@@ -88,6 +89,30 @@ def test_a_group_says_only_what_holds_for_each_of_its_findings(tmp_path: Path) -
         "Look at it. Ask writer.",
         "Look at it. Ask editor.",
     }
+
+
+def test_the_list_the_csv_and_the_chart_have_one_order_and_say_what_they_number(tmp_path: Path) -> None:
+    # Of two findings with one score and one effort, the larger part of the cost is first: here that of the later name.
+    apart = DETECTOR.replace("events as occurrences", "1270 as occurrences").replace(
+        "cast(1.5 as decimal(38, 12)) as saving,",
+        "cast(case agent when 'writer' then 1.51 else 1.5 end as decimal(38, 12)) as saving,",
+    )
+    report = built(two_agents(tmp_path, apart))
+    first, second = [r for r in report["recommendations"] if r["detector"] == "every"]
+    assert (first["subject"], first["vfm"]["total"]) == ("writer", second["vfm"]["total"])
+    rows = list(csv.DictReader((tmp_path / "site" / "data" / "recommendations.csv").open(encoding="utf-8")))
+    (group,) = [g for g in report["groups"] if g["detector"] == "every"]
+    mine = [(row["subject"], int(row["rank"]), int(row["place"])) for row in rows if row["detector"] == "every"]
+    assert mine == [("writer", first["rank"], group["rank"]), ("editor", second["rank"], group["rank"])]
+    assert first["vfm_evidence"]["frequency"].startswith("1,270 visits in 2 days, 635 a day: ")
+    chart = list(csv.DictReader((tmp_path / "site" / "data" / "chart-recommendation-times.csv").open(encoding="utf-8")))
+    assert [row["recommendation_id"] for row in chart] == [row["id"] for row in rows]
+    (drawn,) = [c for c in report["charts"] if c["id"] == "recommendation-times"]
+    assert drawn["title"] == f"{len(rows)} of {len(rows)} findings rest on something of the last 7 days"
+    # The saving of all stands beside the score of one, on the card and in the text.
+    for name in ("site/recommendations.html", "RECOMMENDATIONS.md"):
+        said = " ".join((tmp_path / name).read_text("utf-8").split()).lower()
+        assert "scored on its best-scored finding, 50% of the cost" in said
 
 
 def test_a_group_whose_actions_differ_throughout_says_the_first_whole(tmp_path: Path) -> None:

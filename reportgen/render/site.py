@@ -16,6 +16,7 @@ from typing import Any
 
 from reportgen import glossary
 from reportgen.model import Chart, Recommendation, Report
+from reportgen.names import ALL_PIPELINES
 from reportgen.render import BUILD_HASH, runpages, searchindex, views
 from reportgen.render.charts import chart_csv
 from reportgen.render.chartview import ChartView, chart_view, known_to
@@ -138,6 +139,8 @@ def _shared(report: Report, script: bytes, own_pages: list[str]) -> dict[str, An
         "groups": groups,
         "totals": views.measure_totals(report),
         "headline": views.headline(report, groups),
+        "all_pipelines": ALL_PIPELINES,
+        "named": views.named(report),
         "looked_at": views.looked_at(report),
         "agent_pages": views.agents_by_slug(report),
         "agent_slugs": {agent.agent: agent.slug for agent in report.agents},

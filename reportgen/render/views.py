@@ -20,6 +20,7 @@ from reportgen.model import (
     Status,
     Trend,
 )
+from reportgen.names import UNASSIGNED
 from reportgen.render.format import show, to_decimal
 
 MEASURES: tuple[Measure, ...] = ("usd", "tokens", "events")
@@ -50,6 +51,8 @@ class MeasureTotal:
     basis: Basis
     pipelines: list[Pipeline]
     unknown: int
+    #: How many of the pipelines have a name.
+    named: int
     #: The halves of the period; their costs, and the cost per run, as changes.
     trend: Trend | None
     cost: Change
@@ -129,6 +132,7 @@ def measure_totals(report: Report) -> list[MeasureTotal]:
                 basis=weakest(p.cost_basis for p in known),
                 pipelines=mine,
                 unknown=len(mine) - len(known),
+                named=sum(p.pipeline != UNASSIGNED for p in mine),
                 trend=trend,
                 cost=_fallen(None if trend is None else (trend.earlier_cost, trend.recent_cost)),
                 run_cost=_fallen(None if trend is None else (trend.earlier_run_cost, trend.recent_run_cost)),
@@ -277,6 +281,27 @@ def _things(count: int) -> str:
     return f"{number} {'thing is' if count == 1 else 'things are'}"
 
 
+@dataclass(frozen=True, slots=True)
+class Named:
+    """How many agents and pipelines have a name, and whether there are events of nobody or of nowhere beside them."""
+
+    agents: int
+    pipelines: int
+    nobody: bool
+    nowhere: bool
+
+
+def named(report: Report) -> Named:
+    """Count what has a name: the buckets `(unattributed)` and `(unassigned)` are no agent and no pipeline."""
+    pipelines = sum(one.pipeline != UNASSIGNED for one in report.pipelines)
+    return Named(
+        agents=len({one.slug for one in report.agents if one.attributed}),
+        pipelines=pipelines,
+        nobody=any(not one.attributed for one in report.agents),
+        nowhere=pipelines < len(report.pipelines),
+    )
+
+
 def looked_at(report: Report) -> str:
     """Return what the findings rest on, in one sentence without its full stop: "490 runs and 51,570 events of 3 …"."""
     runs = sum(p.runs for p in report.pipelines)
@@ -285,7 +310,10 @@ def looked_at(report: Report) -> str:
     parts = [show(runs, "runs"), show(events, "events")]
     if rows:
         parts.append(show(rows, "reviews"))
-    return f"{', '.join(parts[:-1])} and {parts[-1]} of {show(len(report.pipelines), 'pipelines')}"
+    there = named(report)
+    where = show(there.pipelines, "pipelines") if there.pipelines else "no pipeline"
+    apart = ", with events of no pipeline" if there.pipelines and there.nowhere else ""
+    return f"{', '.join(parts[:-1])} and {parts[-1]} of {where}{apart}"
 
 
 def _text(number: Decimal | None) -> str | None:

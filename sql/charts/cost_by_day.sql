@@ -1,8 +1,8 @@
 /*---
 title = "Cost per day, by pipeline"
 headline = [
-    "{dearest} costs most: {dearest_cost:cost}, {dearest_share:share} of all; all agents together were over the \
-daily budget on {days_over}",
+    """{dearest} costs most: {dearest_cost:cost}, {dearest_share:share} of all; all agents together were over the \
+    daily budget on {days_over}""",
     "{dearest} costs most: {dearest_cost:cost}, {dearest_share:share} of all",
     "{alone} costs {total:cost} on {days}; all agents together were over the daily budget on {days_over}",
     "{alone} costs {total:cost} on {days}",

@@ -1,11 +1,11 @@
 /*---
-title = "First and last day of what each recommendation rests on"
+title = "First and last day of what each finding rests on"
 headline = [
     "{still} of {found} rest on something of the last 7 days",
     "None of {found} rests on anything of the last 7 days",
 ]
 doc = """
-From the first to the last day on which what a recommendation rests on was seen: the run, the reviews with the tag, the
+From the first to the last day on which what a finding rests on was seen: the run, the reviews with the tag, the
 incidents, the later runs that cost more; where it is about an agent or a pipeline as a whole, all its dated events and
 reviews. That is when it happened, not when it was found.
 """
@@ -16,7 +16,7 @@ end = "last_day"
 y = "finding_no"
 series = "decision"
 link = "finding_no"
-note = "The twenty with the highest scores."
+note = "At most twenty findings, those with the highest scores, in the order of the list of every finding."
 
 [colours]
 "implement" = "good"
@@ -24,7 +24,7 @@ note = "The twenty with the highest scores."
 "reject" = "grey"
 
 [columns.finding_no]
-label = "Recommendation"
+label = "Finding"
 
 [columns.decision]
 label = "Decision hint"
@@ -205,7 +205,16 @@ placed as (
         coalesce(s.rests_on, 'nothing that has a date') as rests_on,
         coalesce(s.last_day > cast(w.now_time as date) - 7, false) as is_recent,
         row_number() over (
-            order by v.total desc, position(f.effort in 'SML') asc, f.finding_no asc
+            -- As the list has it: of two equal scores the smaller effort, then the larger part of the cost.
+            order by
+                v.total desc,
+                position(f.effort in 'SML') asc,
+                case
+                    when f.wait then 0
+                    when f.saving_of > 0 then prorate(1, pico(f.saving), pico(f.saving_of))
+                end desc nulls last,
+                f.detector asc,
+                f.finding_no asc
         ) as place
     from findings as f
     inner join vfm as v on f.finding_no = v.finding_no
@@ -221,7 +230,7 @@ select
     p.first_day,
     p.last_day,
     p.rests_on,
-    counted(count(*) over (), 'recommendation') as found,
+    counted(count(*) over (), 'finding') as found,
     case when count(*) filter (where p.is_recent) over () > 0 then count(*) filter (where p.is_recent) over () end
         as still
 from placed as p

@@ -213,9 +213,10 @@ select
     case
         when t.wait then 'new: not counted until it has seen more runs → 0'
         else concat(
-            t.occurrences, ' ', t.occurrences_name, ' in ', plainly(about(t.span_microseconds, 86400000000)),
+            grouped(t.occurrences), ' ', t.occurrences_name, ' in ',
+            grouped(about(t.span_microseconds, 86400000000)),
             case when t.span_microseconds = 86400000000 then ' day, ' else ' days, ' end,
-            plainly(about(cast(t.occurrences as hugeint) * 86400000000, t.span_microseconds)), ' a day: ',
+            grouped(about(cast(t.occurrences as hugeint) * 86400000000, t.span_microseconds)), ' a day: ',
             t.rate_words,
             case
                 when t.rate_score < t.plain_rate_score
@@ -228,7 +229,7 @@ select
             case
                 when t.total_runs > 0
                     then concat(
-                        '. ', t.affected_runs, ' of ', t.total_runs, ' ', t.affected_name, ', ',
+                        '. ', grouped(t.affected_runs), ' of ', grouped(t.total_runs), ' ', t.affected_name, ', ',
                         plainly(about(cast(t.affected_runs as hugeint) * 100, t.total_runs)), '%: ', t.share_words,
                         ' → ', t.share_score, '. The larger counts'
                     )
