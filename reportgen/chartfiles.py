@@ -127,9 +127,9 @@ def read_charts(
             charts.extend(_split(warehouse, file, result, page_key, findings))
         except SqlError as failure:
             where = f"{file.name}:{failure.line}" if failure.line else file.name
-            failed.append(ChartFailed(file, failure.message, where))
+            failed.append(ChartFailed(file, failure.said, where))
         except ReportgenError as error:
-            failed.append(ChartFailed(file, error.what, error.where))
+            failed.append(ChartFailed(file, error.said, error.where))
     return charts, failed
 
 

@@ -21,7 +21,8 @@ from reportgen.macros import make_macros
 from reportgen.resources import resource_dir
 from reportgen.settings import Settings, load_settings
 from reportgen.sqlfile import SqlFile, find_sql_files, near
-from reportgen.sqltree import STEADY, Tree, read_tree
+from reportgen.sqlhint import syntax_step
+from reportgen.sqltree import ONE_SELECT, STEADY, Tree, read_tree
 from reportgen.warehouse import SqlError, Warehouse
 
 FOLDERS = ("sources", "marts", "detectors", "scoring", "charts", "tables")
@@ -157,7 +158,11 @@ class Check:
             self._report(problem)
         tree = self._tree(folder, file)
         if tree.wrong is not None:
-            self._at(file, tree.wrong.at, tree.wrong.what, "A file is one SELECT, and nothing else.")
+            what = tree.wrong.what
+            step = ONE_SELECT if "one SELECT" in what else "Take it apart."
+            self._at(
+                file, tree.wrong.at, what, syntax_step(file.text, tree.wrong.at, what) if "Parser" in what else step
+            )
             self._missing[file.id] = file.name
             return False
         for found in tree.unsteady:

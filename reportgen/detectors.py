@@ -120,7 +120,7 @@ def _run_one(
     checked = ", ".join(counted(name, counts[name]) for name in detector.minimum) or "all events and feedback"
     if detector.broken is not None:
         error = detector.broken
-        return Outcome(detector=detector, status="error", message=error.what, where=error.where, checked="nothing")
+        return Outcome(detector=detector, status="error", message=error.said, where=error.where, checked="nothing")
     missing = [need for need in detector.needs if need not in present]
     if missing:
         return Outcome(detector=detector, status="skipped", message=_missing(missing[0]), checked="nothing")
@@ -135,10 +135,9 @@ def _run_one(
         _check_pipelines(detector.file, findings, pipelines)
     except SqlError as failure:
         where = f"{detector.file.name}:{failure.line}" if failure.line else detector.file.name
-        message = f"{failure.message}. {failure.hint}" if failure.hint else failure.message
-        return Outcome(detector=detector, status="error", message=message, where=where, checked="nothing")
+        return Outcome(detector=detector, status="error", message=failure.said, where=where, checked="nothing")
     except ReportgenError as error:
-        return Outcome(detector=detector, status="error", message=error.what, where=error.where, checked="nothing")
+        return Outcome(detector=detector, status="error", message=error.said, where=error.where, checked="nothing")
     status: Status = "found" if findings else "clear"
     return Outcome(detector=detector, status=status, findings=tuple(findings), checked=checked)
 

@@ -30,6 +30,10 @@ class ReportgenError(Exception):
         self.exit_code = int(exit_code)
         super().__init__(str(self))
 
+    @property
+    def said(self) -> str:
+        """Return what is wrong and what to do next, without the place."""
+        return f"{self.what}. {self.next_step}" if self.next_step else self.what
+
     def __str__(self) -> str:
-        text = f"{self.where}: {self.what}" if self.where else self.what
-        return f"{text}. {self.next_step}" if self.next_step else text
+        return f"{self.where}: {self.said}" if self.where else self.said

@@ -18,6 +18,7 @@ from reportgen.render.csvtext import csv_text
 from reportgen.render.prose import escape_markdown, plain
 from reportgen.settings import load_settings
 from reportgen.sqlfile import near
+from reportgen.sqlhint import syntax_step
 from reportgen.sqltree import read_tree
 from reportgen.warehouse import Limits, Result, SqlError, Warehouse
 
@@ -47,8 +48,9 @@ def run_query(project: Path, sql: str, *, rows: int | None = None) -> Result:
     with _open(project) as store:
         tree = read_tree(store.serialized(sql))
         if tree.wrong is not None:
-            next_step = "" if tree.wrong.what.startswith("Parser") else "Only reading is possible here."
-            raise ReportgenError(_at(sql, tree.wrong.at), tree.wrong.what, next_step)
+            what, at = tree.wrong.what, tree.wrong.at
+            step = syntax_step(sql, at, what) if what.startswith("Parser") else "Only reading is possible here."
+            raise ReportgenError(_at(sql, at), what, step)
         try:
             return store.query(sql) if rows is None else store.first_rows(sql, rows)
         except SqlError as error:

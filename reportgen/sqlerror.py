@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from reportgen.sqlhint import syntax_step
+
 
 class SqlError(Exception):
     """A statement of a SQL file failed: the message, the line and column of the file where DuckDB points, a hint."""
@@ -14,6 +16,11 @@ class SqlError(Exception):
         self.column = column
         self.hint = hint
         super().__init__(message)
+
+    @property
+    def said(self) -> str:
+        """Return the message with its hint."""
+        return f"{self.message}. {self.hint}" if self.hint else self.message
 
 
 def failure(told: str, text: str = "", lead: int = 0, memory: str = "") -> SqlError:
@@ -36,6 +43,8 @@ def failure(told: str, text: str = "", lead: int = 0, memory: str = "") -> SqlEr
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
     rest = [line.strip() for line in message.splitlines()[1:]]
     hint = next((line.replace(": :", ":") for line in rest if line.startswith(("Did you mean", "Candidate b"))), "")
+    if kind == "Parser" and text:
+        hint = hint or syntax_step(text, int(place) - lead if line is not None else None, message)
     return SqlError(f"{kind} Error: {first_line(message).rstrip('.!')}", line, column, hint)
 
 

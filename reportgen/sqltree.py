@@ -36,6 +36,8 @@ _PLACED = frozenset({
     "last_value", "nth_value", "first", "last",
 })  # fmt: skip
 _NOWHERE = 2**63
+#: What to do about a file that holds something else, or more.
+ONE_SELECT = "A file is one SELECT, and nothing else."
 #: What to do about something unsteady.
 STEADY = "Use the rows' own times: now_time in window_bounds is when the report is."
 

@@ -25,7 +25,7 @@ from reportgen.sqlfacts import Facts, SqlFacts
 from reportgen.sqlfile import SqlFile
 from reportgen.sqlorder import in_order
 from reportgen.sqltext import literal, quoted
-from reportgen.sqltree import STEADY, read_tree
+from reportgen.sqltree import ONE_SELECT, STEADY, read_tree
 
 #: What texts say is the same in every warehouse of a process.
 _FACTS = SqlFacts(VERSION)
@@ -271,9 +271,11 @@ class Warehouse(Engine):
             return
         wrong = self.select_problem(file.text)
         if wrong is not None and wrong.message.startswith("must be exactly one SELECT"):
-            raise ReportgenError(file.name, wrong.message, "Keep the SELECT only.")
+            raise ReportgenError(file.name, wrong.message, ONE_SELECT)
         if wrong is not None:
-            raise ReportgenError(f"{file.name}:{wrong.line or 1}", wrong.message, "Mend the SQL.") from wrong
+            raise ReportgenError(
+                f"{file.name}:{wrong.line or 1}", wrong.message, wrong.hint or "Mend the SQL."
+            ) from wrong
         if file.origin == "built-in":
             _FACTS.note_single(file.text)
         else:

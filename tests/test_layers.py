@@ -28,6 +28,7 @@ LEVELS = [
         "rawtables",
         "sqlfile",
         "sqlerror",
+        "sqlhint",
         "sqltext",
         "sqltree",
         "healing",
