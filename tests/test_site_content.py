@@ -302,3 +302,36 @@ def test_a_page_of_one_pipeline_says_so(report: Report) -> None:
     made = render_site(replace(report, build=build))
     for path in ("index.html", "agents/agent-writer.html"):
         assert "Only the pipeline doc-pipeline is shown" in page(made, path).text()
+
+
+def test_the_findings_of_no_single_pipeline_stand_under_the_table_of_pipelines(report: Report) -> None:
+    of_all = replace(report.recommendations[0], pipeline="(all pipelines)")
+    changed = replace(report, recommendations=[of_all, *report.recommendations[1:]])
+    said = re.sub(r"\s+", " ", page(render_site(changed), "pipelines.html").all("main")[0].text)
+    assert f"(all pipelines): 1 finding of no single pipeline: {of_all.title}" in said
+
+
+def test_the_counts_beside_the_pages_leave_out_what_has_no_name(report: Report) -> None:
+    nobody = replace(report.agents[0], agent="(unattributed)", attributed=False, slug="unattributed", flagged=False)
+    nowhere = replace(report.pipelines[0], pipeline="(unassigned)", slug="unassigned")
+    agents = [one for one in report.agents if one.attributed]
+    named = len({one.slug for one in agents})
+    # Of one measure only, so that the tile of the agents has room.
+    pipelines = [replace(one, cost_measure="usd") for one in (*report.pipelines, nowhere)]
+    more = replace(report, agents=[*agents, nobody], pipelines=pipelines)
+    site = render_site(more)
+    beside = {link.text: link for link in page(site, "index.html").all("a") if link.inside[-1].tag == "li"}
+    assert f"Agents{named}" in beside
+    assert f"Pipelines{len(report.pipelines)}" in beside
+    main = page(site, "index.html").all("main")[0].text
+    assert "and events of no agent" in main
+    assert f"Cost of {len(report.pipelines)} pipelines and (unassigned)" in main
+    assert f"{named} agents, and events of no agent" in page(site, "agents.html").all("main")[0].text
+    lead = f"{len(report.pipelines)} pipelines, and events of no pipeline"
+    assert lead in page(site, "pipelines.html").all("main")[0].text
+
+
+def test_the_number_in_the_list_of_findings_says_what_it_numbers(site: Site) -> None:
+    (head,) = [one for one in page(site, "recommendations.html").all("th") if one.text == "No."]
+    assert "the CSV calls it place" in head.attributes["title"]
+    assert "finding rank" in head.attributes["title"]
