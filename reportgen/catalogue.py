@@ -199,7 +199,9 @@ def explain_text(one: Explained) -> str:
     wide = max((len(name) for name, _, _ in one.columns), default=0)
     for name, label, unit in one.columns:
         mark = "*" if name in CONTRACT else " "
-        lines.append(f"  {mark} {name:<{wide}}  {plain(label)}{f' ({unit})' if unit else ''}".rstrip())
+        described = "" if label == name.replace("_", " ") else plain(label)
+        told = f"{described} ({unit})" if described and unit else described or unit
+        lines.append(f"  {mark} {name:<{wide}}  {told}".rstrip())
     lines += ["  * every detector gives it; the others are evidence, or what scoring uses", "", "To change it"]
     lines += _how(one)
     lines += ["", f"Tests ({one.test_file})" if one.test_file else "No test stands beside it"]

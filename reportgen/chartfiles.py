@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Literal, cast
 
-from reportgen.detectorfile import UNITS, column_problems
+from reportgen.detectorfile import UNITS, column_problems, unit_problem
 from reportgen.detectors import as_text
 from reportgen.errors import ReportgenError
 from reportgen.model import Cell, Chart, Column, Measure
@@ -91,8 +91,7 @@ def _headline_problems(file: SqlFile) -> Iterator[ReportgenError]:
         if slot is None:
             yield ReportgenError(where, f"'headline' holds {brace.group()}, which is no slot", "Write {column}.")
         elif unit and unit != "n" and unit not in UNITS:
-            what = f"unknown unit '{unit}' in 'headline'{near(unit, UNITS)}"
-            yield ReportgenError(where, what, f"Known: n, {', '.join(UNITS)}.")
+            yield ReportgenError(where, *unit_problem(unit, " in 'headline'", also="n, "))
 
 
 def chart_roles(file: SqlFile) -> list[tuple[str, str]]:

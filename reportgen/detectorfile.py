@@ -58,6 +58,27 @@ UNITS = (
     "date", "text",
 )  # fmt: skip
 
+#: What units are called elsewhere. A span of time has no unit of its own but days.
+_UNIT_NAMES = {
+    **dict.fromkeys(("percent", "percents", "percentage", "%", "pct", "ratio", "fraction"), "share"),
+    **dict.fromkeys(("dollar", "dollars", "$", "us$", "money", "price"), "usd"),
+    **dict.fromkeys(("ms", "millisecond", "milliseconds", "s", "sec", "secs", "second", "seconds", "min", "mins",
+                     "minute", "minutes", "h", "hour", "hours", "duration", "day", "d", "weeks"), "days"),
+    **dict.fromkeys(("x", "factor", "multiple"), "times"),
+    **dict.fromkeys(("timestamp", "datetime", "moment"), "time"),
+    **dict.fromkeys(("points", "point", "rating"), "score"),
+    **dict.fromkeys(("string", "str", "varchar", "words"), "text"),
+}  # fmt: skip
+_UNIT_STEPS = {"share": " A share is from 0 to 1.", "days": " A span of time is told in days, parts of a day included."}
+
+
+def unit_problem(unit: str, place: str = "", *, also: str = "") -> tuple[str, str]:
+    """Return what is wrong with a unit that there is not, with the one that is meant, and the next step."""
+    name = unit.strip().lower()
+    meant = name if name in UNITS else _UNIT_NAMES.get(name)
+    hint = f"; did you mean '{meant}'?" if meant else near(name, UNITS)
+    return f"unknown unit '{unit}'{place}{hint}", f"Known: {also}{', '.join(UNITS)}.{_UNIT_STEPS.get(meant or '', '')}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectorFile:
@@ -193,8 +214,7 @@ def column_problems(file: SqlFile) -> Iterator[ReportgenError]:
         yield from key_problems(file, entry, _COLUMN, ("columns", name))
         unit = of_their_types(entry, _COLUMN).get("unit")
         if unit is not None and unit not in UNITS:
-            what = f"unknown unit '{unit}'{near(unit, UNITS)}"
-            yield file.problem(what, f"Known: {', '.join(UNITS)}.", ("columns", name, "unit"))
+            yield file.problem(*unit_problem(unit), ("columns", name, "unit"))
 
 
 def _parameter_problems(file: SqlFile, params: Mapping[str, Any]) -> Iterator[ReportgenError]:

@@ -250,7 +250,7 @@ def test_what_is_wrong_with_a_chart_file_is_told_with_its_line(tmp_path: Path) -
     assert said == [
         "1 front matter needs 'end'",
         "3 the SELECT gives no column 'nobody'",
-        "3 unknown unit 'dollars' in 'headline'",
+        "3 unknown unit 'dollars' in 'headline'; did you mean 'usd'?",
         "8 the SELECT gives no column 'agents'",
         "8 unknown link 'agents'; did you mean 'agent'?",
         "10 unknown colour 'gold'; did you mean 'good'?",

@@ -10,6 +10,7 @@ import pytest
 
 from reportgen.checking import Problem, check
 from reportgen.checkrules import RESERVED
+from reportgen.detectorfile import unit_problem
 from reportgen.newdetector import new_detector
 from reportgen.sqltree import CLOCKS, SESSION, VOLATILE, Found, read_tree
 from reportgen.warehouse import Warehouse
@@ -226,6 +227,20 @@ def test_all_that_is_wrong_with_a_header_is_said_at_once_each_at_its_place(tmp_p
         "20:1 error parameter 'most' must be from 0 to below 1e12, with at most 6 decimals",
         "21:1 error unknown key 'units' in [params.most]; did you mean 'unit'?",
     ]
+
+
+@pytest.mark.parametrize(
+    ("unit", "meant"),
+    [
+        ("percent", "share"), ("%", "share"), ("pct", "share"), ("dollars", "usd"), ("$", "usd"), ("USD", "usd"),
+        ("ms", "days"), ("seconds", "days"), ("Minutes", "days"), ("event", "events"), ("colour", None),
+    ],
+)  # fmt: skip
+def test_a_unit_by_another_name(unit: str, meant: str | None) -> None:
+    what, step = unit_problem(unit)
+    assert what == f"unknown unit '{unit}'" + (f"; did you mean '{meant}'?" if meant else "")
+    assert step.startswith("Known: events, runs, ")
+    assert ("from 0 to 1" in step) == (meant == "share")
 
 
 def test_all_that_is_wrong_with_the_header_of_a_chart(tmp_path: Path) -> None:

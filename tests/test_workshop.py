@@ -132,6 +132,9 @@ def test_one_detector_explained(finished: Path, capsys: pytest.CaptureFixture[st
         "Needs    events, runs: at least 1",
         "  min_ratio = 3 times the mean run",
         "  * observed        Cost of the run (cost)",
+        # What no file describes is not described with its own name.
+        "  * pipeline",
+        "    saving",
         "Tests (sql/detectors/cost_outlier.test.md)",
         "  hit        A run at exactly three times the mean is reported",
     ):
