@@ -11,9 +11,10 @@ from pathlib import Path
 from reportgen.chartfiles import SLOT as CHART_SLOT
 from reportgen.chartfiles import chart_problems, chart_roles, headlines
 from reportgen.detectorfile import SLOT, fits, front_problems, is_number
+from reportgen.detectors import NOT_EXACT
 from reportgen.errors import ReportgenError
 from reportgen.sqlfile import SqlFile, key_problems, near
-from reportgen.sqltree import Tree
+from reportgen.sqltree import Tree, ties
 from reportgen.tables import table_problems
 
 _TABLE_FRONT: dict[str, type | tuple[type, ...]] = {"title": str, "doc": str, "columns": dict}
@@ -113,7 +114,7 @@ def contract(tree: Tree, columns: Sequence[tuple[str, str]]) -> Iterator[Remark]
             continue
         what = f"column '{name}' is {kind}, and must be {words}"
         if kind in ("DOUBLE", "FLOAT"):
-            yield Remark(what, "/ and avg() give floating-point numbers: use prorate(), or cast to decimal.", name)
+            yield Remark(what, NOT_EXACT, name)
         else:
             yield Remark(what, "Cast it.", name)
 
@@ -176,15 +177,9 @@ def _doubled(file: SqlFile, columns: Sequence[str]) -> Iterator[ReportgenError]:
 
 def order_of_detector(tree: Tree) -> Iterator[Remark]:
     """Yield what the outer ORDER BY lacks to put findings in one order: it must reach pipeline and subject."""
-    key = "subject_key" if "subject_key" in tree.items else "subject"
-    if tree.order is None:
-        yield Remark("the SELECT has no ORDER BY", f"End it with: order by …, pipeline, {key}")
-    elif "*" not in tree.order:
-        missing = [name for name in ("pipeline", key) if name not in tree.order | tree.constants]
-        # A key made of the subject orders as well as the subject itself.
-        if missing and not ("subject" in tree.order and missing == ["subject_key"] and "subject" not in tree.items):
-            what = f"ORDER BY does not break ties: it lacks {' and '.join(missing)}"
-            yield Remark(what, f"End it with: order by …, pipeline, {key}")
+    if what := ties(tree):
+        key = "subject_key" if "subject_key" in tree.items else "subject"
+        yield Remark(what, f"End it with: order by …, pipeline, {key}")
 
 
 def order_of_chart(tree: Tree) -> Iterator[Remark]:

@@ -218,6 +218,8 @@ def _test_lines(done: TestRun) -> list[Line]:
     lines.append([(", ".join(counts), "good" if done.passed else "bad")])
     if done.missing:
         lines.append([(f"No test stands beside {', '.join(clean(one) for one in done.missing)}", "warn")])
+    for name, what in done.unordered:
+        lines.append([(f"{clean(name)}: {what}; `reportgen check` says where", "warn")])
     return lines
 
 

@@ -14,6 +14,7 @@ from reportgen.errors import ReportgenError
 from reportgen.model import Basis, Status, SubjectKind
 from reportgen.names import ALL_PIPELINES, UNATTRIBUTED
 from reportgen.sqlfile import SqlFile, near
+from reportgen.sqltree import read_tree
 from reportgen.warehouse import Result, SqlError, Warehouse
 
 _REQUIRED = ("pipeline", "subject", "observed", "baseline", "threshold", "occurrences", "affected_runs", "total_runs")
@@ -22,6 +23,8 @@ _OPTIONAL = ("saving", "saving_of", "saving_basis", "subject_kind", "subject_key
 #: What scoring can work with exactly: amounts below these, counts below this.
 _LARGEST = {"observed": 10**26, "baseline": 10**26, "threshold": 10**26, "saving": 10**14, "saving_of": 10**14}
 _MOST_COUNTED = 10**12
+#: What to do about a number whose sums differ from machine to machine.
+NOT_EXACT = "/ and avg() give floating-point numbers: use prorate(), or cast to decimal."
 #: More text than this in all rows of one detector would make pages that no browser opens.
 _MOST_TEXT = 50_000_000
 
@@ -131,8 +134,8 @@ def _run_one(
     try:
         warehouse.check_one_select(detector.file)
         result = warehouse.query(detector.file.text, bounded=True, most=most)
-        findings = _findings(detector, result)
-        _check_pipelines(detector.file, findings, pipelines)
+        findings = _findings(detector, result, _Select(detector.file, warehouse))
+        _check_pipelines(_Select(detector.file, warehouse), findings, pipelines)
     except SqlError as failure:
         where = f"{detector.file.name}:{failure.line}" if failure.line else detector.file.name
         return Outcome(detector=detector, status="error", message=failure.said, where=where, checked="nothing")
@@ -152,7 +155,7 @@ def _missing(need: str) -> str:
     return f"missing input: it needs {files[need]}"
 
 
-def _check_pipelines(file: SqlFile, findings: Sequence[Finding], pipelines: Collection[str] | None) -> None:
+def _check_pipelines(file: _Select, findings: Sequence[Finding], pipelines: Collection[str] | None) -> None:
     for finding in findings:
         if finding.subject_kind in ("project", "other") and finding.pipeline == ALL_PIPELINES:
             continue
@@ -160,22 +163,47 @@ def _check_pipelines(file: SqlFile, findings: Sequence[Finding], pipelines: Coll
             raise file.problem(
                 f"pipeline '{finding.pipeline[:80]}' is none of the pipelines{near(finding.pipeline, list(pipelines))}",
                 "Take it from the column pipeline of a mart.",
+                "pipeline",
             )
 
 
-def _findings(detector: DetectorFile, result: Result) -> list[Finding]:
-    file = detector.file
+class _Select:
+    """Where the outer SELECT of a detector stands, read only where there is something to say about it."""
+
+    def __init__(self, file: SqlFile, warehouse: Warehouse) -> None:
+        self._file = file
+        self._warehouse = warehouse
+
+    def problem(self, what: str, next_step: str = "", column: str = "") -> ReportgenError:
+        """Make an error at the line of an output column, or of the SELECT where none is named or it is not."""
+        tree = read_tree(self._warehouse.serialized(self._file.text))
+        at = tree.items.get(column)
+        at = tree.at if at is None else at
+        if at is None:
+            return ReportgenError(self._file.name, what, next_step)
+        line = self._file.text.encode()[:at].count(b"\n") + 1
+        return ReportgenError(f"{self._file.name}:{line}", what, next_step)
+
+
+def _findings(detector: DetectorFile, result: Result, file: _Select) -> list[Finding]:
     for place, name in enumerate(result.columns):
         if name in result.columns[:place]:
-            raise file.problem(f"the SELECT gives two columns '{name}'", "Name them apart.")
+            raise file.problem(f"the SELECT gives two columns '{name}'", "Name them apart.", name)
     for name in _REQUIRED:
         if name not in result.columns:
             raise file.problem(f"the SELECT gives no column '{name}'{near(name, result.columns)}")
-    texts = {"finding": detector.finding, "saving": detector.saving, "action": detector.action}
-    for key, text in (*texts.items(), *detector.actions.items()):
-        for name, _ in SLOT.findall(text):
+    texts: dict[tuple[str, ...], str] = {
+        ("finding",): detector.finding,
+        ("saving",): detector.saving,
+        ("action",): detector.action,
+    }
+    texts |= {("actions", label): text for label, text in detector.actions.items()}
+    for key, text in texts.items():
+        for found, where in detector.file.slots(key, SLOT, text):
+            name = found.group(1)
             if name not in result.columns:
-                raise file.problem(f"'{key}' names a column '{name}'{near(name, result.columns)}", key=key)
+                what = f"'{'.'.join(key)}' names a column '{name}'{near(name, result.columns)}"
+                raise ReportgenError(where, what, "The SELECT does not give it.")
     if sum(len(cell) for row in result.rows for cell in row if isinstance(cell, str)) > _MOST_TEXT:
         raise file.problem(f"its rows hold more than {_MOST_TEXT:,} characters of text", "Give less.")
     seen: set[tuple[str, str, str]] = set()
@@ -185,12 +213,14 @@ def _findings(detector: DetectorFile, result: Result) -> list[Finding]:
         for name, value in (("pipeline", pipeline), ("subject", subject)):
             if not isinstance(value, str) or not value.strip():
                 what = "is empty" if value is None or isinstance(value, str) else f"holds {type(value).__name__}"
-                raise file.problem(f"column '{name}' {what} in a row", "Every finding names both, as text.")
+                raise file.problem(f"column '{name}' {what} in a row", "Every finding names both, as text.", name)
         kind = row.get("subject_kind") or detector.subject_kind
         if kind not in get_args(SubjectKind):
-            raise file.problem(f"subject_kind '{kind}' is not one of {', '.join(get_args(SubjectKind))}")
+            raise file.problem(
+                f"subject_kind '{kind}' is not one of {', '.join(get_args(SubjectKind))}", column="subject_kind"
+            )
         if kind == "agent" and subject == UNATTRIBUTED:
-            raise file.problem(f"flags {UNATTRIBUTED}, which is no agent", "Leave it out: where attributed")
+            raise file.problem(f"flags {UNATTRIBUTED}, which is no agent", "Leave it out: where attributed", "subject")
         key = str(row.get("subject_key") or subject)
         if (pipeline, kind, key) in seen:
             what = f"subject '{subject[:80]}' of '{pipeline[:80]}' stands on two rows"
@@ -198,7 +228,9 @@ def _findings(detector: DetectorFile, result: Result) -> list[Finding]:
         seen.add((pipeline, kind, key))
         basis: Any = row.get("saving_basis") or ("unknown" if row.get("saving") is None else "estimated")
         if basis not in get_args(Basis):
-            raise file.problem(f"saving_basis '{basis}' is not one of {', '.join(get_args(Basis))}")
+            raise file.problem(
+                f"saving_basis '{basis}' is not one of {', '.join(get_args(Basis))}", column="saving_basis"
+            )
         labels, wait = row.get("labels"), row.get("wait")
         if not isinstance(labels, list | None) or not isinstance(wait, bool | None):
             raise file.problem("'labels' must be a list of texts, and 'wait' true or false")
@@ -226,37 +258,37 @@ def _findings(detector: DetectorFile, result: Result) -> list[Finding]:
     return findings
 
 
-def _saving(file: SqlFile, row: Mapping[str, Any]) -> tuple[Decimal | None, Decimal | None]:
+def _saving(file: _Select, row: Mapping[str, Any]) -> tuple[Decimal | None, Decimal | None]:
     saving, of = _decimal(file, row, "saving"), _decimal(file, row, "saving_of")
     if saving is not None and saving < 0:
-        raise file.problem(f"column 'saving' is {as_text(saving)}", "A saving is 0 or more.")
+        raise file.problem(f"column 'saving' is {as_text(saving)}", "A saving is 0 or more.", "saving")
     if saving is not None and of is not None and saving > of:
         what = f"column 'saving' is {as_text(saving)}, more than 'saving_of', {as_text(of)}"
-        raise file.problem(what, "saving_of is the cost of the whole pipeline.")
+        raise file.problem(what, "saving_of is the cost of the whole pipeline.", "saving")
     return saving, of
 
 
-def _decimal(file: SqlFile, row: Mapping[str, Any], name: str) -> Decimal | None:
+def _decimal(file: _Select, row: Mapping[str, Any], name: str) -> Decimal | None:
     value = row.get(name)
     if isinstance(value, int) and not isinstance(value, bool):
         value = Decimal(value)
     if isinstance(value, float):
-        raise file.problem(f"column '{name}' is a floating-point number", "Cast it to DECIMAL: sums must repeat.")
+        raise file.problem(f"column '{name}' is a floating-point number", NOT_EXACT, name)
     if value is not None and not isinstance(value, Decimal):
-        raise file.problem(f"column '{name}' holds {type(value).__name__}, not a number")
+        raise file.problem(f"column '{name}' holds {type(value).__name__}, not a number", "Cast it.", name)
     if value is not None and abs(value) >= _LARGEST[name]:
-        raise file.problem(f"column '{name}' is {value:.3e}: too large to be scored exactly")
+        raise file.problem(f"column '{name}' is {value:.3e}: too large to be scored exactly", "Give less.", name)
     return value
 
 
-def _count(file: SqlFile, row: Mapping[str, Any], name: str) -> int:
+def _count(file: _Select, row: Mapping[str, Any], name: str) -> int:
     value = row.get(name)
     if isinstance(value, Decimal) and value == value.to_integral_value():
         value = int(value)
     if value is None or isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise file.problem(f"column '{name}' must be a whole number from 0")
+        raise file.problem(f"column '{name}' must be a whole number from 0", "Cast it.", name)
     if value >= _MOST_COUNTED:
-        raise file.problem(f"column '{name}' is {value:,}: too large to be scored exactly")
+        raise file.problem(f"column '{name}' is {value:,}: too large to be scored exactly", "Give less.", name)
     return value
 
 

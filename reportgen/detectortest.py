@@ -20,6 +20,7 @@ from reportgen.macros import make_macros
 from reportgen.resources import resource_dir
 from reportgen.settings import Settings
 from reportgen.sqlfile import SqlFile, find_sql_files, near
+from reportgen.sqltree import read_tree, ties
 from reportgen.testcells import expected_text, read_cell, shown
 from reportgen.testfile import Case, CaseFile, Table, read_test_file
 from reportgen.testresults import CaseResult, TestRun, as_json, as_junit, difference
@@ -77,6 +78,7 @@ def run_tests(project: Path | None, ids: Sequence[str] = ()) -> TestRun:
                 raise ReportgenError("test", f"no detector '{one}'{near(one, known)}", f"Known: {', '.join(known)}.")
         results: list[CaseResult] = []
         missing: list[str] = []
+        unordered: list[tuple[str, str]] = []
         for key in known:
             if ids and key not in ids:
                 continue
@@ -87,7 +89,9 @@ def run_tests(project: Path | None, ids: Sequence[str] = ()) -> TestRun:
                 missing.append(key)
             else:
                 results += bench.run_file(file, path)
-        return TestRun(tuple(results), tuple(missing))
+                if what := bench.ties(file):
+                    unordered.append((key, what))
+        return TestRun(tuple(results), tuple(missing), tuple(unordered))
 
 
 def _stray(key: str, known: Sequence[str]) -> CaseResult:
@@ -175,6 +179,14 @@ class Bench:
             return
         for case in read.cases:
             yield self.run(file, case, read.name)
+
+    def ties(self, file: SqlFile) -> str:
+        """Return what a detector's ORDER BY lacks; empty where it lacks nothing or the SQL can't be read."""
+        # Those that come with reportgen were looked at when it was made.
+        if file.origin == "built-in" or file.broken is not None:
+            return ""
+        tree = read_tree(self._store.serialized(file.text))
+        return "" if tree.wrong is not None else ties(tree)
 
     # --- one case ---------------------------------------------------------------------------------------------------
 

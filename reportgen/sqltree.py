@@ -106,6 +106,20 @@ def read_tree(serialized: str) -> Tree:
     )
 
 
+def ties(tree: Tree) -> str:
+    """Return what the outer ORDER BY of a detector lacks to put findings in one order; empty where it lacks nothing."""
+    key = "subject_key" if "subject_key" in tree.items else "subject"
+    if tree.order is None:
+        return "the SELECT has no ORDER BY"
+    if "*" in tree.order:
+        return ""
+    missing = [name for name in ("pipeline", key) if name not in tree.order | tree.constants]
+    # A key made of the subject orders as well as the subject itself.
+    if not missing or ("subject" in tree.order and missing == ["subject_key"] and "subject" not in tree.items):
+        return ""
+    return f"ORDER BY does not break ties: it lacks {' and '.join(missing)}"
+
+
 class _Reader:
     """Collects what matters of each node."""
 

@@ -30,10 +30,14 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True)
 class TestRun:
-    """Every case that was run, by detector, in the files' order; and the detectors that have no test file."""
+    """Every case that was run, by detector, in the files' order; and the detectors that have no test file.
+
+    `unordered`: the detectors whose rows may come in another order in another build, each with what its ORDER BY lacks.
+    """
 
     results: tuple[CaseResult, ...]
     missing: tuple[str, ...]
+    unordered: tuple[tuple[str, str], ...] = ()
 
     def count(self, outcome: Outcome) -> int:
         """Return how many cases ended so."""

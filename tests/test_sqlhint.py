@@ -61,6 +61,29 @@ def test_the_same_words_everywhere(tmp_path: Path) -> None:
     assert hit.message == f"sql/detectors/long_runs.sql:18: {problem.what}. {step}"
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("r.events as observed", "r.events / 2 as observed", "'observed'"),
+        ("1 as occurrences", "r.cost as occurrences", "'occurrences'"),
+        ("r.run_key as subject_key", "'one' as subject_key", "two rows"),
+    ],
+)
+def test_a_column_that_is_wrong_in_a_row_has_its_line(tmp_path: Path, old: str, new: str, what: str) -> None:
+    write(tmp_path, detectors__long_runs=GOOD.replace(old, new).replace("where r.events > p.most", ""))
+    given = (
+        "\nGiven `pipelines`:\n\n| pipeline | runs |\n|---|---|\n| p | 2 |\n\nGiven `runs`:\n\n"
+        "| pipeline | run | run_key | events | cost |\n|---|---|---|---|---|\n| p | a | a | 7 | 0.5 |\n"
+        "| p | b | b | 9 | 0.5 |\n"
+    )
+    (tmp_path / "sql/detectors/long_runs.test.md").write_text(CASES.replace("\nExpect", given + "\nExpect", 1))
+    hit = run_tests(tmp_path, ["long_runs"]).results[0]
+    # Two rows for one subject are of the SELECT as a whole, which begins with its first column.
+    line = 10 if what == "two rows" else GOOD[: GOOD.index(old)].count("\n") + 1
+    assert hit.message.startswith(f"sql/detectors/long_runs.sql:{line}: ")
+    assert what in hit.message
+
+
 def test_one_select_is_said_only_where_that_is_the_trouble(tmp_path: Path) -> None:
     write(tmp_path, marts__a="select 1; select 2", marts__b="select (1", marts__c="drop table runs")
     one = "A file is one SELECT, and nothing else."

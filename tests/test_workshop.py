@@ -242,6 +242,18 @@ def test_check_says_where_what_and_what_next(project: Path, capsys: pytest.Captu
     assert said(capsys, "check", "nowhere")[0] == 2
 
 
+def test_an_order_that_leaves_ties_is_a_warning_of_the_test(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "new", "detector", "slow")[0] == 0
+    path = project / "sql/detectors/slow.sql"
+    assert "check" not in said(capsys, "test", "slow")[1]
+    text = path.read_text("utf-8")
+    path.write_text(text[: text.rindex("order by")] + "order by observed\n", encoding="utf-8")
+    code, out, _ = said(capsys, "test", "slow")
+    what = "ORDER BY does not break ties: it lacks pipeline and subject_key"
+    assert f"slow: {what}; `reportgen check` says where" in out.splitlines()
+    assert code == 0
+
+
 def test_failing_tests_are_exit_1_in_every_form(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     case = "## One\n\nGiven `runs`:\n\n| pipeline | run | run_key | agents |\n|---|---|---|---|\n| docs | r1 | id:r1 | 1 |\n\nExpect:\n\n| subject | observed |\n|---|---|\n| r1 | 2 |\n"
     (project / "sql/detectors/lone_runs.test.md").write_text(case)
