@@ -164,3 +164,23 @@ def test_a_filter_looks_at_rows_that_are_folded_away(plain_sites: dict[str, Path
     one.until("document.querySelectorAll('table.filtered').length === 1")
     assert table.locator("tbody tr").last.is_visible()
     assert page.get_by_role("button", name="Show all 26 rows").count() == 0
+
+
+def test_reset_is_there_only_while_a_filter_or_an_order_is_in_force(
+    plain_sites: dict[str, Path], reader: Readers
+) -> None:
+    one = reader(viewport=WIDE)
+    page = one.open(plain_sites["sample"] / "agents.html")
+    reset = page.get_by_role("button", name="Reset")
+    assert reset.count() == 0
+    page.locator(".tools input").first.fill("doc-pipeline")
+    wait(one, f"6 of {AGENTS} rows")
+    assert reset.is_visible()
+    page.locator(".tools input").first.press("Escape")
+    reset.wait_for(state="hidden")
+    # Opened to its end, a table has its own button to close it again.
+    page = one.open(plain_sites["sample"] / "healing.html")
+    page.get_by_role("button", name="Show all 26 rows").click()
+    assert page.get_by_role("button", name="Reset").count() == 0
+    page.locator("table", has_text="Context").locator("th button").first.click()
+    assert page.get_by_role("button", name="Reset").first.is_visible()
