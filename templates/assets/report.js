@@ -92,7 +92,7 @@
       made.setAttribute("aria-label", dark ? "Use the light theme" : "Use the dark theme");
     };
     systemDark.addEventListener("change", refresh);
-    holder.append(made);
+    holder.insertBefore(made, holder.querySelector(".search"));
     refresh();
   }
 
