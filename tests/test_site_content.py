@@ -335,3 +335,10 @@ def test_the_number_in_the_list_of_findings_says_what_it_numbers(site: Site) -> 
     (head,) = [one for one in page(site, "recommendations.html").all("th") if one.text == "No."]
     assert "the CSV calls it place" in head.attributes["title"]
     assert "finding rank" in head.attributes["title"]
+
+
+def test_a_word_of_its_own_is_explained_and_part_of_a_cost_is_told_from_all_of_it(site: Site) -> None:
+    assert "VFM, for Value-First Modification" in page(site, "how-to-read.html").all("main")[0].text
+    heads = [one.text for one in page(site, "data-quality.html").all("th")]
+    assert "Runs with some unknown cost" in heads
+    assert "under 1% either way is steady" in page(site, "how-to-read.html").all("main")[0].text
