@@ -186,8 +186,8 @@ class _Select:
 
 
 def _findings(detector: DetectorFile, result: Result, file: _Select) -> list[Finding]:
-    for place, name in enumerate(result.columns):
-        if name in result.columns[:place]:
+    for number, name in enumerate(result.columns):
+        if name in result.columns[:number]:
             raise file.problem(f"the SELECT gives two columns '{name}'", "Name them apart.", name)
     for name in _REQUIRED:
         if name not in result.columns:
@@ -198,11 +198,11 @@ def _findings(detector: DetectorFile, result: Result, file: _Select) -> list[Fin
         ("action",): detector.action,
     }
     texts |= {("actions", label): text for label, text in detector.actions.items()}
-    for key, text in texts.items():
-        for found, where in detector.file.slots(key, SLOT, text):
+    for place, text in texts.items():
+        for found, where in detector.file.slots(place, SLOT, text):
             name = found.group(1)
             if name not in result.columns:
-                what = f"'{'.'.join(key)}' names a column '{name}'{near(name, result.columns)}"
+                what = f"'{'.'.join(place)}' names a column '{name}'{near(name, result.columns)}"
                 raise ReportgenError(where, what, "The SELECT does not give it.")
     if sum(len(cell) for row in result.rows for cell in row if isinstance(cell, str)) > _MOST_TEXT:
         raise file.problem(f"its rows hold more than {_MOST_TEXT:,} characters of text", "Give less.")
