@@ -33,6 +33,8 @@ _FRONT: dict[str, type | tuple[type, ...]] = {
 }  # fmt: skip
 #: Which columns say whose page a row is for.
 _KEYS = {"pipeline": ("pipeline",), "agent": ("agent",), "recommendation": ("detector", "pipeline", "subject_key")}
+#: More rows than this in one drawing would make a page that no browser opens at once.
+MOST_ROWS = 5_000
 _SHOWN_ROLES = ("x", "y", "end", "series", "mark", "label", "size", "level", "link")
 _ROLES = (*_SHOWN_ROLES, "line", "facet")
 #: A value in a headline: `{cost}`, with its unit, `{share:share}`, or without it, `{cost:n}`.
@@ -172,6 +174,10 @@ def _charts(file: SqlFile, result: Result, keys: Sequence[str | None], findings:
                 continue  # its pipeline is not shown
         facet = as_text(row[str(front["facet"])]) or "" if "facet" in front else ""
         places.setdefault((key, facet), []).append(row)
+    most = max(map(len, places.values()), default=0)
+    if most > MOST_ROWS:
+        what = f"gives {most:,} rows for one page, more than {MOST_ROWS:,}"
+        raise file.problem(what, "Sum them up in the query, or keep the latest.")
     facets: dict[str, int] = {}
     return [
         _chart(file, front, key, rows, _position(facets, key))

@@ -13,6 +13,7 @@ The comment is part of the text that DuckDB gets, so its error lines are the fil
 from __future__ import annotations
 
 import difflib
+import hashlib
 import json
 import re
 import tomllib
@@ -32,7 +33,7 @@ Origin = Literal["built-in", "project"]
 
 _OPEN = "/*---"
 _CLOSE = "---*/"
-_ID = re.compile(r"^[a-z][a-z0-9_]*$")
+_ID = re.compile(r"[a-z][a-z0-9_]*\Z")
 #: The front matter of built-in files as JSON; `{"": "1.5"}` is a decimal number.
 _FRONT = Notes(resource_dir("sql") / "front-matter", "front matter")
 _TOML_LINE = re.compile(r"line (\d+)")
@@ -164,14 +165,27 @@ def find_sql_files(folder: str, built_in: Path, project: Path | None) -> list[Sq
         for path in sorted((root / folder).glob("*.sql")):
             if path.name.startswith("."):
                 continue
-            name = f"sql/{folder}/{path.name}"
+            name = f"sql/{folder}/{_shown(path.name)}"
             try:
                 file = read_sql_file(path, name=name, origin=origin)
             except ReportgenError as error:
-                file = SqlFile(path.stem, path, name, origin, {}, _text(path), error)
+                file = SqlFile(_usable(path.stem), path, name, origin, {}, _text(path), error)
             files[file.id] = replace(file, replaces=files.get(file.id)) if origin == "project" else file
     _FRONT.save()
     return [files[key] for key in sorted(files)]
+
+
+def _shown(name: str) -> str:
+    """Return a file's name with what can't be printed, or is no UTF-8, written out."""
+    return "".join(c if c.isprintable() and c != "\\" else c.encode("unicode_escape").decode() for c in name)
+
+
+def _usable(stem: str) -> str:
+    """Return an id for a file whose name is none: its outcome has a page and an anchor like any other."""
+    if _ID.match(stem):
+        return stem
+    digest = hashlib.sha256(stem.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{re.sub(r'[^a-z0-9]+', '_', stem.lower()).strip('_')[:40] or 'file'}_{digest}"
 
 
 def _text(path: Path) -> str:

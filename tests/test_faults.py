@@ -29,7 +29,10 @@ def two_agents(folder: Path, **more: Any) -> Path:
     return write_project(folder, rows, **more)
 
 
-@pytest.mark.parametrize("name", ["my-detector", "1st", "a.b", "x;drop", "UPPER case"])
+@pytest.mark.parametrize(
+    "name",
+    ["my-detector", "1st", "a.b", "x;drop", "UPPER case", "a\nb", "b\\c", "\u202ex", "c\u00a0d", "\udcff", "a\n"],
+)
 def test_a_detector_of_an_impossible_name_stops_nothing(tmp_path: Path, name: str) -> None:
     two_agents(tmp_path, files={f"sql/detectors/{name}.sql": DETECTOR})
     result = build(tmp_path)
@@ -210,3 +213,28 @@ def test_an_incident_without_a_pipeline_goes_where_its_agent_is_reviewed(tmp_pat
              "exit_code": 1, "max_attempts": 0, "delay_seconds": 0, "reason": "", "context": ""}  # fmt: skip
     folder = write_project(tmp_path, rows, [("2026-05-01", "docs", "w", "50/100", "-")], [entry])
     assert [i["pipeline"] for i in built(folder)["healing"]["incident_list"]] == ["docs"]
+
+
+def test_a_chart_of_too_many_rows_is_told_and_left_out(tmp_path: Path) -> None:
+    chart = """/*---
+title = "Long"
+page = "overview"
+kind = "points"
+x = "n"
+y = "n"
+---*/
+select i as n from range({rows}) as t (i) order by n
+"""
+    files = {"sql/charts/fits.sql": chart.format(rows=5000), "sql/charts/longer.sql": chart.format(rows=5001)}
+    report = build(two_agents(tmp_path, files=files)).report
+    assert {c.id for c in report.charts} & {"fits", "longer"} == {"fits"}
+    (told,) = [n for n in report.notices if "longer" in (n.file or "") + n.message]
+    assert "gives 5,001 rows for one page, more than 5,000" in told.message
+
+
+@pytest.mark.parametrize("folder", ["charts", "tables"])
+@pytest.mark.parametrize("name", ["a\nb", "\udcff", "b\\c"])
+def test_an_impossible_name_of_a_chart_or_table_stops_nothing(tmp_path: Path, folder: str, name: str) -> None:
+    result = build(two_agents(tmp_path, files={f"sql/{folder}/{name}.sql": "select 1 as n\n"}))
+    assert result.exit_code == 1
+    assert any("a SQL file's name is its id" in notice.message for notice in result.report.notices)
