@@ -211,7 +211,8 @@ placed as (
                 position(f.effort in 'SML') asc,
                 case
                     when f.wait then 0
-                    when f.saving_of > 0 then prorate(1, pico(f.saving), pico(f.saving_of))
+                    -- Only an order: an exact fraction of the largest amounts would not fit.
+                    when f.saving_of > 0 then cast(f.saving as double) / cast(f.saving_of as double)
                 end desc nulls last,
                 f.detector asc,
                 f.finding_no asc
