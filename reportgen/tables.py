@@ -80,9 +80,7 @@ def make_tables(
             warehouse.check_one_select(file)
             result = warehouse.answer(file, bounded=file.origin == "project")
         except SqlError as failure:
-            failed.append(
-                TableFailed(file, failure.said, f"{file.name}:{failure.line}" if failure.line else file.name)
-            )
+            failed.append(TableFailed(file, failure.said, f"{file.name}:{failure.line}" if failure.line else file.name))
         except ReportgenError as error:
             failed.append(TableFailed(file, error.said, error.where))
         else:

@@ -258,7 +258,7 @@ def test_all_that_is_wrong_with_the_header_of_a_chart(tmp_path: Path) -> None:
         "11:1 error unknown unit 'dates'; did you mean 'date'?",
         "13:1 error unknown colour 'green'; did you mean 'grey'?",
     ]
-    write(tmp_path, charts__own='/*---\ntitle = 3\nheadline = 3\ncolumns = 3\ncolours = 3\n---*/\nselect 1 as a')
+    write(tmp_path, charts__own="/*---\ntitle = 3\nheadline = 3\ncolumns = 3\ncolours = 3\n---*/\nselect 1 as a")
     assert "3:1 error 'headline' must be text in quotes or a list" in of(tmp_path, "sql/charts/own.sql")
     write(tmp_path, marts__own="/*---\ntitle = 'Own'\ncolumns = 3\n---*/\nselect 1 as a order by a")
     assert of(tmp_path, "sql/marts/own.sql") == ["3:1 error 'columns' must be a table"]

@@ -212,7 +212,8 @@ def test_an_incident_without_a_pipeline_goes_where_its_agent_is_reviewed(tmp_pat
     entry = {"timestamp": "2026-05-02T10:00:00Z", "agent": "w", "error_type": "odd", "attempt": 1, "action": "abort",
              "exit_code": 1, "max_attempts": 0, "delay_seconds": 0, "reason": "", "context": ""}  # fmt: skip
     folder = write_project(tmp_path, rows, [("2026-05-01", "docs", "w", "50/100", "-")], [entry])
-    assert [i["pipeline"] for i in built(folder)["healing"]["incident_list"]] == ["docs"]
+    (incident,) = build(folder).report.healing.incident_list
+    assert incident.pipeline == "docs"
 
 
 def test_a_chart_of_too_many_rows_is_told_and_left_out(tmp_path: Path) -> None:

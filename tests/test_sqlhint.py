@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from test_checking import CASES, GOOD, write
 
 from reportgen.checking import check
 from reportgen.detectortest import run_tests
 from reportgen.warehouse import SqlError, Warehouse
-from tests.test_checking import CASES, GOOD, write
 
 LOOK = "Look at it, and at what stands right before it."
 
