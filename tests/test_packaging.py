@@ -32,10 +32,10 @@ def test_the_wheel_ships_what_it_needs(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     for folder in ("sql", "templates"):
         for path in (ROOT / folder).rglob("*"):
-            if path.is_file():
+            if path.is_file() and path.parent.name != "__pycache__":
                 assert f"reportgen/shipped/{path.relative_to(ROOT).as_posix()}" in names
     assert "reportgen/py.typed" in names
-    assert not any(name.startswith("tests/") or name.endswith("plotly.min.js") for name in names)
+    assert not any(name.startswith("tests/") or name.endswith(("plotly.min.js", ".pyc")) for name in names)
 
 
 def test_it_works_in_another_environment_from_another_folder(wheel: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from functools import partial
 from pathlib import Path
 
@@ -127,7 +128,9 @@ def test_a_group_whose_actions_differ_throughout_says_the_first_whole(tmp_path: 
 def test_occurrences_are_named_twice(tmp_path: Path, given: str) -> None:
     report = built(two_agents(tmp_path, DETECTOR.replace('["visit", "visits"]', given)))
     (failed,) = [d for d in report["detectors"] if d["status"] == "error"]
-    assert failed["message"] == "occurrences must name one and several of what is counted"
+    message, example = failed["message"].split(". For example ")
+    assert message == "occurrences must name one and several of what is counted"
+    assert example.startswith("[") and len(json.loads(example.rstrip("."))) == 2
     assert failed["where"] == "sql/detectors/every.sql:5"
 
 
