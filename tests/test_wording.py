@@ -130,7 +130,8 @@ def test_occurrences_are_named_twice(tmp_path: Path, given: str) -> None:
     (failed,) = [d for d in report["detectors"] if d["status"] == "error"]
     message, example = failed["message"].split(". For example ")
     assert message == "occurrences must name one and several of what is counted"
-    assert example.startswith("[") and len(json.loads(example.rstrip("."))) == 2
+    assert example.startswith("[")
+    assert len(json.loads(example.rstrip("."))) == 2
     assert failed["where"] == "sql/detectors/every.sql:5"
 
 
