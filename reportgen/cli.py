@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from reportgen.model import Notice
 
 #: A fault of reportgen itself (sysexits' EX_SOFTWARE), and a result that could not be printed (EX_IOERR).
-FAULT = 70
+FAULT = ExitCode.FAULT
 NOT_PRINTED = 74
 
 _STYLES: dict[Tone, dict[str, Any]] = {

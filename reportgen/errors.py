@@ -6,13 +6,14 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """What `reportgen build` tells its caller."""
+    """What `reportgen build` tells its caller. `FAULT`: reportgen itself is wrong (sysexits' EX_SOFTWARE)."""
 
     DONE = 0
     DETECTOR_FAILED = 1
     USAGE = 2
     NO_INPUT = 3
     SCORE_REACHED = 4
+    FAULT = 70
     INTERRUPTED = 130
 
 

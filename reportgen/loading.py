@@ -11,6 +11,7 @@ from typing import Any
 from reportgen import macros, quality
 from reportgen.errors import ReportgenError
 from reportgen.found import Found
+from reportgen.inputs.accounts import settle
 from reportgen.inputs.events import EventsRead, load_events
 from reportgen.inputs.sources import Inputs
 from reportgen.inputs.sources import input_paths as input_paths
@@ -96,6 +97,7 @@ def read_cost_events(
         redact=settings.redact,
         cumulative=settings.running_totals,
         on_progress=lambda done, total: progress("read events", done, total),
+        project=settings.project,
     )
     return CostEvents(read=read, names=names)
 
@@ -157,6 +159,7 @@ def load(store: Warehouse, settings: Settings, inputs: Inputs, events: CostEvent
     ]
     progress("load", 0, 1)
     store.load_raw(raw, events.file)
+    settle(accounts, rejected, _handed_on(store))
     store.lock()
     return Found(
         inputs=accounts,
@@ -164,6 +167,13 @@ def load(store: Warehouse, settings: Settings, inputs: Inputs, events: CostEvent
         notices=notices,
         healing_present=inputs.healing is not None,
     )
+
+
+def _handed_on(store: Warehouse) -> dict[str, int]:
+    """Return how many rows of each kind of input are in the warehouse."""
+    kinds = ("events", "feedback", "healing", "budget")
+    row = store.query("select " + ", ".join(f"(select count(*) from raw.{kind})" for kind in kinds)).rows[0]
+    return dict(zip(kinds, map(int, row), strict=True))
 
 
 def make_marts(store: Warehouse, settings: Settings, found: Found, progress: Progress) -> tuple[Found, str | None]:

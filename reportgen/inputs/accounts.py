@@ -1,9 +1,15 @@
-"""The account of a file of cost events: what became of each of its lines."""
+"""The account of a file: what became of each of its lines, and that no line is missing in it.
+
+A broken account is never reported: the build stops, and says which file and by how much (`settle`).
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from reportgen.errors import ExitCode, ReportgenError
 from reportgen.model import InputFile, Notice, RejectedLine
 from reportgen.redact import redact as redact_text
 
@@ -34,11 +40,11 @@ class Account:
     events: int = 0
     broken_parts: int = 0
     later: int = 0
+    #: Lines that were set aside for a format, and have no fate yet.
+    aside: int = 0
 
     def closed(self, name: str) -> InputFile:
-        """Return the account under the file's name; every line must have its fate."""
-        fates = self.used + self.superseded + self.duplicates + self.not_cost + self.rejected + self.blank
-        assert fates == self.lines, f"{name}: {self.lines} lines, but {fates} fates"
+        """Return the account under the file's name; `settle` asks whether every line has its fate."""
         return InputFile(
             file=name,
             kind="events",
@@ -53,6 +59,41 @@ class Account:
             broken_parts=self.broken_parts,
             outside_period=self.later,
         )
+
+
+def settle(files: Sequence[InputFile], rejected: Sequence[RejectedLine], rows: Mapping[str, int]) -> None:
+    """Raise ReportgenError (exit 70) unless every line of every file has one fate and all that was taken is there.
+
+    `rejected`: every line that is listed as such; `rows`: by kind of input, the rows that were handed on.
+    """
+    listed = Counter(line.file for line in rejected)
+    counted = Counter[str]()
+    taken = Counter[str]()
+    for file in files:
+        fates = (file.used, file.superseded, file.duplicates, file.not_cost, file.rejected, file.blank)
+        if sum(fates) != file.lines or min(fates) < 0:
+            raise _broken(file.file, f"the file has {file.lines:,} lines, but {sum(fates):,} fates {fates}")
+        counted[file.file] += file.rejected
+        taken[file.kind] += file.events
+    # Two files may be shown by one name, once home directories are hidden.
+    for name in listed.keys() | counted.keys():
+        if listed[name] != counted[name]:
+            raise _broken(name, f"the file has {counted[name]:,} rejected lines, but {listed[name]:,} are listed")
+    length = Counter[str]()
+    for file in files:
+        length[file.file] = max(length[file.file], file.lines)
+    shown = Counter(file.file for file in files)
+    for (name, number), times in Counter((line.file, line.line) for line in rejected).items():
+        if not 1 <= number <= length[name] or times > shown[name]:
+            raise _broken(name, f"the file has {length[name]:,} lines, and line {number:,} is listed {times} times")
+    for kind, number in rows.items():
+        if taken[kind] != number:
+            raise _broken(kind, f"{taken[kind]:,} records were read, but {number:,} were handed on")
+
+
+def _broken(where: str, what: str) -> ReportgenError:
+    step = "Nothing was written: a report that loses a line is none. This is a fault of reportgen; please report it."
+    return ReportgenError(where, f"the account does not add up: {what}", step, ExitCode.FAULT)
 
 
 def snippet(line: bytes, *, redact: bool = True) -> str:

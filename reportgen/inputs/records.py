@@ -210,15 +210,19 @@ class LineReader:
         try:
             value, end = self._value(text, 0)
         except json.JSONDecodeError as problem:
-            if lost := _HEAD_LOST.search(text):
-                result = self._objects(text[lost.end() :])
-                if result.records:
-                    result.broken += 1
-                    return result
-            return Line(reason=_why(text, problem), unparsed=True)
+            return self._behind_a_tail(text, 0) or Line(reason=_why(text, problem), unparsed=True)
         if _skip_blank(text, end) < len(text):
-            return Line(reason=_trailing(text, _skip_blank(text, end)), unparsed=True)
+            # `420}{…}`: of a lost record the end may be a value by itself.
+            trailing = Line(reason=_trailing(text, _skip_blank(text, end)), unparsed=True)
+            return self._behind_a_tail(text, end) or trailing
         return Line(reason=f"not an object but {_KINDS.get(type(value), 'a number')}")
+
+    def _behind_a_tail(self, text: str, start: int) -> Line | None:
+        """Read what stands behind the tail of a record whose head is lost; None where there is no whole record."""
+        lost = _HEAD_LOST.search(text, start)
+        result = self._objects(text[lost.end() :]) if lost else Line()
+        result.broken += 1
+        return result if result.records else None
 
 
 def _skip_blank(text: str, position: int) -> int:

@@ -1,0 +1,1 @@
+"""Nothing lost, nothing leaked: the figures behind SECURITY.md, from one command, `make trust`."""
