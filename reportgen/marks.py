@@ -88,6 +88,7 @@ def take_marks(settings: Settings, inputs: Inputs, *, full: bool = False) -> Mar
     common = [
         sys.version, repr(sorted(versions().items())), repr(inputs.notices),
         *_stamps(Path(__file__).parent, ".py"), *_stamps(sql / "sources"), *_stamps(sql / "marts"),
+        *_stamps(sql / "formats"), *_contents(own / "formats"),
         *_stamps(sql, deep=False), *_contents(own / "sources"), *_contents(own / "marts"),
         *_contents(own, deep=False),
     ]  # fmt: skip

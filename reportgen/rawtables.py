@@ -41,6 +41,8 @@ EVENT_COLUMNS: dict[str, str] = {
     "cost_usd": "decimal(38, 12)",
     "cost_basis": "varchar",
     "duration_ms": "decimal(18, 3)",
+    # Of cache_write_tokens, those that are kept for an hour and cost more: where a format tells them apart.
+    "cache_write_1h_tokens": "bigint",
 }
 
 

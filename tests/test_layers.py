@@ -22,7 +22,7 @@ LEVELS = [
     {"report", "tables", "publish", "render", "inputs"},
     {"chartfiles", "wording", "quality", "detectortest"},
     {"detectors", "macros"},
-    {"warehouse", "detectorfile", "testfile", "testcells", "testresults"},
+    {"warehouse", "detectorfile", "formatfile", "testfile", "testcells", "testresults"},
     {"sqlorder", "shapes", "engine"},
     {
         "rawtables",

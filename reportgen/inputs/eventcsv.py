@@ -28,6 +28,7 @@ COLUMNS = (
     "cost_usd",
     "cost_basis",
     "duration_ms",
+    "cache_write_1h_tokens",
 )
 _ROWS_HELD = 5000
 

@@ -8,11 +8,12 @@ present wins.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from functools import lru_cache
 
+from reportgen.formatfile import Format
 from reportgen.inputs.records import Record
 
 #: Canonical field: its names, the first that is present wins. The last ones say how a row is taken, not what is in it.
@@ -166,6 +167,8 @@ class Plan:
     unusual: bool
     #: The record may belong with others: an opener, an estimate, a running total.
     related: bool
+    #: Formats that SQL reads, one of which the record may be of.
+    formats: tuple[Format, ...]
 
 
 _FIELD_NAMES = tuple(field.name for field in fields(Plan) if field.name in NAMES)
@@ -174,7 +177,8 @@ _FIELD_NAMES = tuple(field.name for field in fields(Plan) if field.name in NAMES
 class Planner:
     """Plans, one for each set of keys; `own` names of a project are tried before the built-in ones."""
 
-    def __init__(self, own: Mapping[str, tuple[str, ...]]) -> None:
+    def __init__(self, own: Mapping[str, tuple[str, ...]], formats: Sequence[Format] = ()) -> None:
+        self._formats = formats
         #: Folded path: the fields it may be, with its place among their names.
         self._index: dict[str, list[tuple[str, int]]] = {}
         self._inside: set[str] = set()
@@ -254,6 +258,7 @@ class Planner:
             otlp=otlp,
             unusual=bool(otlp or totals or only_totals or where["kind"] or where["operation"]),
             related=any(where[name] for name in ("phase", "is_estimate", "transcript", "cumulative", "manner")),
+            formats=tuple(one for one in self._formats if one.may_be(keys)),
         )
 
 

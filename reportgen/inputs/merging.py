@@ -70,6 +70,7 @@ def _insert(stage: Stage, staged: Staged, before: int, names: Names, *, redacted
         "event_no": f"s.rowid + {before}", "file_no": str(staged.file_no), "line_no": "s.rowid + 1",
         **{number: found[field] for field, number in _NUMBERED.items()},
         **{label: found[label] for label in _LABELS},
+        "cache_write_1h_tokens": "null",
     }  # fmt: skip
     chosen = ", ".join(cells.get(name, f"s.{name}") for name in EVENT_COLUMNS)
     stage.store.query(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from reportgen.inputs import records
 from reportgen.model import Notice
 
@@ -106,11 +108,6 @@ _MESSAGES: dict[str, tuple[str, str, str]] = {
         "One agent span repeats the usage of the model calls in it; only those calls are counted.",
         "{n} agent spans repeat the usage of the model calls in them; only those calls are counted.",
     ),
-    "transcript-repeats": (
-        "info",
-        "One transcript line repeats spend that other lines hold; it was not counted again.",
-        "{n} transcript lines repeat spend that other lines hold; they were not counted again.",
-    ),
     "superseded-openers": (
         "info",
         "One opening row has a closing row for the same session and tool; only the closing one is counted.",
@@ -144,6 +141,12 @@ class Remarks:
         self.file = 0
         self.line = 0
         self._counts: dict[tuple[int, str], tuple[int, int | None]] = {}
+        #: What is said of the kinds that formats bring along.
+        self._messages = dict(_MESSAGES)
+
+    def learn(self, messages: Mapping[str, tuple[str, str, str]]) -> None:
+        """Learn what further kinds say: severity, of one, of `{n}`. Those that are known keep their words."""
+        self._messages = {**messages, **self._messages}
 
     def add(self, code: str, count: int = 1) -> None:
         """Count one remark about the line at hand."""
@@ -159,13 +162,13 @@ class Remarks:
         """Return one notice for each file and kind; `shown` are the files' names."""
         out = []
         for (file, code), (count, line) in sorted(
-            self._counts.items(), key=lambda item: (item[0][0], _ORDER[item[0][1]])
+            self._counts.items(), key=lambda item: (item[0][0], _ORDER.get(item[0][1], len(_ORDER)), item[0][1])
         ):
-            severity, one, many = _MESSAGES[code]
+            severity, one, many = self._messages[code]
             out.append(
                 Notice(
                     code=code,
-                    message=one if count == 1 or not many else many.format(n=f"{count:,}"),
+                    message=one if count == 1 or not many else many.replace("{n}", f"{count:,}"),
                     severity="info" if severity == "info" else "warning",
                     file=shown[file] if file >= 0 else None,
                     line=line,

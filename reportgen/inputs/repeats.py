@@ -13,8 +13,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from reportgen.inputs.transcripts import MESSAGE_ID
-
 #: Why a row is taken out: another row with its id, or one of three ways of being superseded.
 Why = Literal["duplicate", "superseded-openers", "superseded-estimates", "superseded-snapshots"]
 #: Input, output, cache read, cache write and all tokens, and dollars; None where unknown.
@@ -50,7 +48,6 @@ class Repeats:
         self._ids: dict[str, int] = {}
         #: First row of an id: all its rows that differ.
         self._same_id: dict[int, list[int]] = {}
-        self._messages: set[int] = set()
         #: Place of a row's record on its line, where it is not the first.
         self._parts: dict[int, int] = {}
         self._dropped: dict[int, Why] = {}
@@ -76,8 +73,6 @@ class Repeats:
             self._dropped[row] = "duplicate"
             return
         self._same_id.setdefault(first, [first]).append(row)
-        if event_id.startswith(MESSAGE_ID):
-            self._messages.add(first)
 
     def phase(self, key: tuple[object, ...], phase: str, time: str, tie: str, row: int) -> None:
         """Note a row that opens or closes something; `tie` orders rows of one time by what they say."""
@@ -143,8 +138,8 @@ class Repeats:
     def _choose(self, found: dict[int, _Row], canonical: Canonical) -> None:
         """Of the rows of one id keep the best; the text of a line decides only where nothing else does."""
         tied: list[list[int]] = []
-        for first, group in self._same_id.items():
-            weights = {row: found[row].weight(message=first in self._messages) for row in group}
+        for group in self._same_id.values():
+            weights = {row: found[row].weight for row in group}
             best = max(weights.values())
             top = [row for row in group if weights[row] == best]
             self._dropped.update((row, "duplicate") for row in group if row not in top)
@@ -233,12 +228,12 @@ class _Row(NamedTuple):
     place: tuple[int, int]
     time: str
     tokens: int
-    output: int
     cost: Decimal
 
-    def weight(self, *, message: bool) -> tuple[object, ...]:
-        """Return what decides between rows of one id; of a transcript's message the fullest line counts."""
-        return (self.output if message else 0, self.time, self.tokens, self.cost)
+    @property
+    def weight(self) -> tuple[object, ...]:
+        """What decides between rows of one id."""
+        return (self.time, self.tokens, self.cost)
 
 
 def _rows_of(path: Path, wanted: set[int]) -> dict[int, _Row]:
@@ -254,7 +249,6 @@ def _rows_of(path: Path, wanted: set[int]) -> dict[int, _Row]:
                     place=(int(row[1]), int(row[2])),
                     time=row[3],
                     tokens=int(row[13] or -1),
-                    output=int(row[10] or -1),
                     cost=Decimal(row[15] or -1),
                 )
     return found

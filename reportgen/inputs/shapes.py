@@ -15,7 +15,6 @@ from typing import Any, Literal
 
 from reportgen.inputs.fields import Plan, Planner
 from reportgen.inputs.taking import PARENT_SPANS, says_cumulative, sums_up
-from reportgen.inputs.transcripts import transcript_event
 
 #: A text between quotes, a number, or an array as it stands.
 Kind = Literal["text", "number", "array"]
@@ -168,7 +167,7 @@ def _taken(text: str, shape: Shape, planner: Planner) -> tuple[Shape, Taken | No
         holes = {hole.path: hole for hole in shape.holes}
         flat, plan = _flat(_leaves(record, (), holes), planner)
     taken = Taken(shape, plan, flat)
-    return shape, taken if _can_take(record, taken, planner) else None
+    return shape, taken if _can_take(_leaves(record, (), holes), taken, planner) else None
 
 
 def _leaves(record: Mapping[str, Any], path: Path, holes: Mapping[Path, Hole]) -> dict[str, Any]:
@@ -189,7 +188,7 @@ def _flat(record: dict[str, Any], planner: Planner) -> tuple[dict[str, Any], Pla
     return record, plan
 
 
-def _can_take(record: dict[str, Any], taken: Taken, planner: Planner) -> bool:
+def _can_take(leaves: dict[str, Any], taken: Taken, planner: Planner) -> bool:
     """Say whether every line of the shape is either a cost event by its values alone, or none at all."""
     plan, flat = taken.plan, taken.flat
     values = {key: one.value for key, one in flat.items() if isinstance(one, Constant)}
@@ -203,7 +202,7 @@ def _can_take(record: dict[str, Any], taken: Taken, planner: Planner) -> bool:
 
     if plan.otlp or plan.totals or plan.only_totals or not only(_RELATING):
         return False
-    if "type" in record and transcript_event(record) is not None:
+    if any(one.matches(leaves, Hole) for one in planner.plan(leaves).formats):
         return False
     if not all(isinstance(values.get(key), str | None) for name in _TELLING for key in getattr(plan, name)):
         return False

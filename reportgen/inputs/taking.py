@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
 from decimal import Decimal
 from enum import IntEnum
 from typing import Literal
@@ -13,11 +12,11 @@ from reportgen.inputs.amounts import TOKEN_LIMIT
 from reportgen.inputs.cells import Cells, session_name, truth
 from reportgen.inputs.eventcsv import EventCsv
 from reportgen.inputs.fields import Plan, Planner
+from reportgen.inputs.formats import Formats
 from reportgen.inputs.records import NumberText, Record, canonical
 from reportgen.inputs.remarks import Remarks
 from reportgen.inputs.repeats import Metrics, Repeats
 from reportgen.inputs.times import OUT_OF_RANGE, utc_text
-from reportgen.inputs.transcripts import transcript_event
 from reportgen.names import Names
 
 #: How rows that share a session are read: running totals where they prove it, always, never.
@@ -39,10 +38,12 @@ class Fate(IntEnum):
     EVENT = 1
     #: A cost event later than `as_of`: not seen at all.
     LATER = 2
+    #: Of a format that SQL reads: set aside.
+    ASIDE = 3
 
 
 # Members of an enum are slow to reach, and these are reached for every record.
-_NOT_COST, _EVENT, _LATER = Fate
+_NOT_COST, _EVENT, _LATER, _ASIDE = Fate
 
 
 class Taker:
@@ -55,7 +56,8 @@ class Taker:
         names: Names,
         repeats: Repeats,
         remarks: Remarks,
-        own_fields: Mapping[str, tuple[str, ...]],
+        planner: Planner,
+        formats: Formats,
         as_of: str | None,
         redacted: bool,
         cumulative: Cumulative,
@@ -63,30 +65,53 @@ class Taker:
         self._rows = rows
         self._repeats = repeats
         self._remarks = remarks
-        self._planner = Planner(own_fields)
+        self._planner = planner
+        self._formats = formats
         self._as_of = as_of
         self._cumulative = cumulative
         #: Sessions are looked at for numbers that never fall.
         self._look = cumulative == "auto"
         self.cells = Cells(names, remarks, redacted=redacted)
 
-    def take(self, record: Record, line: bytes, part: int = 0) -> Fate:
-        """Add the record's row; `part` is its place on the line."""
+    def recognises(self, record: Record) -> bool:
+        """Say whether the record is of a format that SQL reads."""
+        return self._formats.of(record, self._planner.plan(record).formats) is not None
+
+    def take(self, record: Record, line: bytes, part: int = 0, *, flat_only: bool = False) -> Fate:
+        """Add the record's row, or set it aside for its format; `part` is its place on the line."""
         flat = record
         plan = self._planner.plan(record)
+        if plan.formats and not flat_only:
+            one = self._formats.of(record, plan.formats)
+            if one is not None and self._formats.add(one, record, self._remarks.file, self._remarks.line, part):
+                return _ASIDE
         for key in plan.openable:
             if type(record[key]) is dict:
                 flat = self._planner.flatten(record)
                 plan = self._planner.plan(flat)
                 break
-        transcript = False
-        if plan.unusual:
-            other = self._unusual(record, flat, plan)
-            if other is None:
-                return _NOT_COST
-            if other is not flat:
-                flat, plan, transcript = other, self._planner.plan(other), True
+        if plan.unusual and not self._counts(flat, plan):
+            return _NOT_COST
+        return self._take(record, flat, plan, line, part)
 
+    def take_read(self, event: Record, long_writes: object) -> Fate:
+        """Add the row of an event that a format's SELECT gave, in canonical names."""
+        count = None if long_writes is None or long_writes == "" else self.cells.count(long_writes)
+        writes = "" if count is None else str(count)
+        return self._take(event, event, self._planner.plan(event), b"", 0, writes, alone=True)
+
+    def _take(
+        self,
+        record: Record,
+        flat: Record,
+        plan: Plan,
+        line: bytes,
+        part: int,
+        long_writes: str = "",
+        *,
+        alone: bool = False,
+    ) -> Fate:
+        """Add the row of a record. `alone`: what belongs with others was settled before."""
         time, trouble = "", _MISSING_TIME
         for key in plan.event_time:
             value = flat[key]
@@ -137,12 +162,12 @@ class Taker:
             f"{row},{self._remarks.file},{self._remarks.line},{time},{agent},{pipeline},{run},{tool},{model},"
             f"{'' if inputs is None else inputs},{'' if outputs is None else outputs},"
             f"{'' if reads is None else reads},{'' if writes is None else writes},{'' if total is None else total},"
-            f"{'true' if tokens_estimated else 'false'},{cost},{basis},{duration}\n"
+            f"{'true' if tokens_estimated else 'false'},{cost},{basis},{duration},{long_writes}\n"
         )
+        if alone:
+            return _EVENT
         if plan.event_id and (event_id := cells.identity(flat, plan.event_id)):
             self._repeats.same_id(event_id, row, line, part)
-        if transcript:
-            return _EVENT
         if plan.related or self._cumulative == "always":
             metrics = (*parts, total, Decimal(cost) if cost else None)
             self._relate(record, flat, plan, time, (agent, pipeline, run, tool), metrics, row)
@@ -150,25 +175,18 @@ class Taker:
             self._repeats.level(_session(flat, plan), time, (*parts, total, Decimal(cost) if cost else None))
         return _EVENT
 
-    def _unusual(self, record: Record, flat: Record, plan: Plan) -> Record | None:
-        """Return the record to take (a transcript's line in canonical names), or None where it is no cost event."""
+    def _counts(self, flat: Record, plan: Plan) -> bool:
+        """Say whether a record that needs a second look is a cost event."""
         if plan.otlp:
             self._remarks.add("otlp-not-read")
-            return None
-        transcript = transcript_event(record) if "type" in record else None
-        if isinstance(transcript, dict):
-            return transcript
-        if transcript:
-            if transcript == "repeats":
-                self._remarks.add("transcript-repeats")
-            return None
+            return False
         if any(flat[key] in PARENT_SPANS for key in plan.operation if isinstance(flat[key], str)):
             self._remarks.add("otel-parent-spans")
-            return None
+            return False
         if sums_up(flat, plan):
             self._remarks.add("summary-rows")
-            return None
-        return flat
+            return False
+        return True
 
     def _relate(
         self,
