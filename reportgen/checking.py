@@ -16,6 +16,8 @@ from reportgen import checkrules as rules
 from reportgen.detectorfile import front_problems, read_detector
 from reportgen.detectors import FINDINGS
 from reportgen.errors import ReportgenError
+from reportgen.formatcheck import format_problems
+from reportgen.formatfile import FOLDER as FORMATS
 from reportgen.macros import NAME as MACROS
 from reportgen.macros import make_macros
 from reportgen.resources import resource_dir
@@ -96,6 +98,8 @@ class Check:
                 self._chart(store, file)
             for file in usable["tables"]:
                 self._whole_table(store, file)
+        for problem, is_error in format_problems(self._project):
+            self._report(problem, "error" if is_error else "warning")
         return sorted(self._problems, key=lambda p: (p.path, p.line, p.column, p.severity, p.what))
 
     def _looked_at(self, files: Mapping[str, Sequence[SqlFile]], built_in: Path) -> dict[str, list[SqlFile]]:
@@ -125,13 +129,14 @@ class Check:
         """Tell of SQL files that no build would look at."""
         if self._own is None or not self._own.is_dir():
             return
+        known = (FORMATS, *FOLDERS)
         for path in sorted(self._own.rglob("*.sql")):
             place = path.relative_to(self._own).parts
-            if place != (MACROS,) and (len(place) != 2 or place[0] not in FOLDERS):
+            if place != (MACROS,) and (len(place) != 2 or place[0] not in known):
                 folder = place[0] if len(place) > 1 else ""
-                hint = near(folder, FOLDERS) if folder not in FOLDERS else ""
+                hint = near(folder, known) if folder not in known else ""
                 what = f"is in no folder that is read{hint}"
-                self._add("/".join(("sql", *place)), what, f"Known: {', '.join(f'sql/{name}' for name in FOLDERS)}.")
+                self._add("/".join(("sql", *place)), what, f"Known: {', '.join(f'sql/{name}' for name in known)}.")
 
     def _clashes(self, files: Mapping[str, Sequence[SqlFile]]) -> set[str]:
         """Tell of two files that want one name; return those to blame, a project's where the other is built in."""

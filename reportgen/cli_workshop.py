@@ -171,9 +171,9 @@ def _count(number: int, noun: str) -> str:
 @click.option("--junit", metavar="FILE", type=click.Path(), help="Write JUnit XML to FILE, for CI; - is stdout.")
 @click.pass_context
 def test(ctx: click.Context, ids: tuple[str, ...], project: str, as_json: bool, junit: str | None) -> None:
-    """Run the cases of ID.test.md beside each detector, or beside those that are named; exit 1 where one fails.
+    """Run the cases of ID.test.md beside each detector and format, or those that are named; exit 1 where one fails.
 
-    Built-in detectors and those of the project are tested, on the rows of their cases alone: a test never sees the
+    What is built in and what the project has are tested, on the rows of their cases alone: a test never sees the
     project's data.
 
     \b
@@ -182,9 +182,9 @@ def test(ctx: click.Context, ids: tuple[str, ...], project: str, as_json: bool, 
       reportgen test slow_handoffs
       reportgen test --junit detectors.xml
     """
-    from reportgen import detectortest
+    from reportgen import detectortest, formattest
 
-    done = detectortest.run_tests(_existing(project), ids)
+    done = formattest.run_all(_existing(project), ids)
     if junit is not None and junit != "-":
         _write_junit(Path(junit), detectortest.as_junit(done))
     if junit == "-":

@@ -195,6 +195,9 @@ class Bench:
         try:
             if case.problem is not None:
                 raise case.problem
+            if case.files:
+                what = "a detector reads marts, not files"
+                raise ReportgenError(f"{name}:{case.line}", what, "Give the marts: Given `runs`: and a table.")
             self.give(case, name)
         except ReportgenError as error:
             return _error(file.id, case, name, error)

@@ -16,7 +16,8 @@
 
 A level-2 heading opens a case. A paragraph or heading that starts with Given, Parameters or Expect says what the table
 right after it is; `Expect: nothing` needs none. Tables before the first case hold for every case that does not give the
-same mart. All else is prose: text, lists, quotes, code, comments.
+same mart. All else is prose: text, lists, quotes, code, comments. A format's test gives files in place of marts, each
+as a fenced block right after Given `name.jsonl`:.
 """
 
 from __future__ import annotations
@@ -63,6 +64,8 @@ class Case:
     parameters: Table | None = None
     expected: Table | None = None
     problem: ReportgenError | None = None
+    #: Files that are given as they are, by name.
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,8 @@ def parse_cases(text: str, name: str) -> tuple[Case, ...]:
                 "Add a table of rows, or the line: Expect: nothing",
             )
         given = {**common.given, **part.given}
-        cases.append(Case(title, line, given, part.parameters or common.parameters, part.expected, problem))
+        files = {**common.files, **part.files}
+        cases.append(Case(title, line, given, part.parameters or common.parameters, part.expected, problem, files))
     return tuple(cases)
 
 
@@ -131,6 +135,7 @@ class _Part:
     #: The line of its Expect.
     expects: int | None = None
     problem: ReportgenError | None = None
+    files: dict[str, str] = field(default_factory=dict)
 
 
 _NOTHING = re.compile(r"Expect:?\s+nothing\b", re.IGNORECASE)
@@ -181,6 +186,11 @@ def _fill(part: _Part, tokens: Sequence[Token], name: str) -> None:
             part.parameters = _pairs(text, line, wrong)
             continue
         named = _NAMED.match(text)
+        fenced = position < len(tokens) and tokens[position].type == "fence" and not tokens[position].level
+        if word == "Given" and named and fenced:
+            part.files[named.group("code") or named.group("word")] = tokens[position].content
+            position += 1
+            continue
         if word == "Given" and not follows and not named:
             continue  # Prose that happens to start so.
         if not follows:

@@ -30,6 +30,8 @@ LONGEST_TEXT = 1000
 _FOLDERS = 5
 _LARGEST = 16 * 1024 * 1024
 _TABLE = "format_lines"
+#: Where a column's name is none by which a record of today's reader is understood.
+_KEYS = {"event_time": "timestamp"}
 
 RowFate = Literal["event", "duplicate", "superseded", "note", "later"]
 
@@ -239,7 +241,7 @@ def _fetch(store: Warehouse, one: Format, columns: Sequence[str]) -> list[Read]:
     found = store.query(f"select {chosen} from ({once_sql(one)}) order by {', '.join(PLACE)}, row_no").rows
     rows: list[Read] = []
     for file_no, line_no, part, fate, note, writes, *values in found:
-        event = {name: plain(value) for name, value in zip(names, values, strict=True)}
+        event = {_KEYS.get(name, name): plain(value) for name, value in zip(names, values, strict=True)}
         rows.append(Read(file_no, line_no, part, fate, event, note, writes))
     return rows
 
