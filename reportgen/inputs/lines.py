@@ -37,6 +37,8 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+#: From here on Unicode has no letters and signs, but for tags and private ones.
+_FIRST_EMPTY_PLANE = 0x40000
 #: What may follow the brace that opens an object.
 _AFTER_BRACE = (b'"', b" ", b"\t", b"\r", b"\n", b"}")
 
@@ -215,7 +217,7 @@ def _as_utf8(chunks: Iterator[bytes]) -> Iterator[bytes]:
     head = b""
     for chunk in chunks:
         head += chunk
-        if len(head) >= 4:
+        if len(head) >= 8:
             break
     encoding = _encoding(head)
     if encoding is None:
@@ -230,7 +232,10 @@ def _begins(first: bytes, second: bytes) -> bool:
 def _encoding(head: bytes) -> str | None:
     for mark, name in _MARKS:
         if head.startswith(mark):
-            return name
+            # A UTF-16 file that begins with a NUL has the mark of UTF-32, and behind it what is no character there.
+            rest = head[4:8]
+            is_one = len(rest) == 4 and 0 < int.from_bytes(rest, "little") < _FIRST_EMPTY_PLANE
+            return "utf-16-le" if name == "utf-32-le" and rest and not is_one else name
     # Without a mark only the beginning of an object, of a heading or of a table is proof: other NUL bytes are broken
     # lines of a UTF-8 file.
     if head[1:2] == head[3:4] == b"\x00" and _begins(head[0:1], head[2:3]):

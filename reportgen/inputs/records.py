@@ -214,7 +214,8 @@ class LineReader:
         if _skip_blank(text, end) < len(text):
             # `420}{…}`: of a lost record the end may be a value by itself.
             trailing = Line(reason=_trailing(text, _skip_blank(text, end)), unparsed=True)
-            return self._behind_a_tail(text, end) or trailing
+            # `":420}{"a…`: cut before a closing quote, it opens a string that reaches into the whole record.
+            return self._behind_a_tail(text, end) or self._behind_a_tail(text, 0) or trailing
         return Line(reason=f"not an object but {_KINDS.get(type(value), 'a number')}")
 
     def _behind_a_tail(self, text: str, start: int) -> Line | None:
