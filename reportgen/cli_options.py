@@ -27,7 +27,12 @@ def report_options(command: F) -> F:
         click.option("--until", metavar="DATE", help="Look at nothing after it; a date means its whole day."),
         click.option("--window", metavar="TIME", help="Look at the last 30d (or 12h, 90m) only."),
         click.option("--as-of", metavar="DATE", help="Report as if it were then: nothing later is seen."),
-        click.option("--events", type=path, multiple=True, help="Cost events: a file or a quoted glob. Repeatable."),
+        click.option(
+            "--events", type=path, multiple=True, help="Cost events: file, folder or quoted glob. Repeatable."
+        ),
+        click.option(
+            "--source", multiple=True, metavar="TOOL", help="claude-code: read your own sessions."
+        ),
         click.option("--feedback", type=path, multiple=True, help="Feedback: a file or a quoted glob. Repeatable."),
         click.option("--healing-log", type=path, help="The log that `reportgen heal` wrote."),
         click.option("--budget", type=path, help="Limits to hold the spending against."),

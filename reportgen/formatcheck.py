@@ -17,7 +17,7 @@ from reportgen.warehouse import SqlError, Warehouse
 
 
 def format_problems(project: Path | None) -> Iterator[tuple[ReportgenError, bool]]:
-    """Yield what is wrong, and whether it is an error. What a project leaves as it came was checked before it shipped."""
+    """Yield what is wrong, and whether it is an error. What a project leaves as it came was checked before."""
     own = project / "sql" if project is not None else None
     files = find_sql_files(FOLDER, resource_dir("sql"), own)
     files = [file for file in files if project is None or file.origin == "project"]

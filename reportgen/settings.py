@@ -29,6 +29,8 @@ class Settings:
     file: Path | None = None
     #: Paths or globs, relative to the project; empty: the default places of SPEC 1.
     events: tuple[str, ...] = ()
+    #: Tools whose sessions are read from where they keep them.
+    source: tuple[str, ...] = ()
     feedback: tuple[str, ...] = ()
     healing_log: str | None = None
     budget: str | None = None

@@ -13,6 +13,8 @@ from reportgen.names import clean_name, fold, is_missing
 
 _DURATION = re.compile(r"([0-9]{1,15})\s*([smhd])")
 _MEMORY = re.compile(r"([0-9]{1,7})\s*(MB|GB)")
+#: Tools whose sessions are found without a path.
+SOURCES = ("claude-code",)
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _LONGEST = timedelta(days=36_525)
 _SHORTEST = timedelta(seconds=1)
@@ -51,6 +53,15 @@ def running_totals(value: object) -> str:
     if value not in ("auto", "always", "never"):
         raise ValueError(f'must be "auto", "always" or "never", not {shown(value)}')
     return str(value)
+
+
+def event_sources(value: object) -> tuple[str, ...]:
+    """Read the name of a place where a tool keeps its sessions, or a list of them."""
+    names = tuple(value) if isinstance(value, (list, tuple)) else (value,)
+    for name in names:
+        if name not in SOURCES:
+            raise ValueError(f"must be {' or '.join(SOURCES)}, not {shown(name)}")
+    return tuple(dict.fromkeys(str(name) for name in names))
 
 
 def path(value: object) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 import zstandard
 
 from reportgen.errors import ReportgenError
-from reportgen.inputs.sources import Inputs, find_inputs
+from reportgen.inputs.sources import Inputs, find_inputs, shown_name
 from reportgen.settings import Settings
 
 EVENT = b'{"agent":"a"}\n'
@@ -121,8 +122,43 @@ def test_a_named_file_that_is_missing(tmp_path: Path) -> None:
 
 
 def test_a_named_directory(tmp_path: Path) -> None:
-    put(tmp_path, "logs/a.jsonl")
-    assert "directory" in refused(tmp_path, events=("logs",)).what
+    put(tmp_path, "logs/b.jsonl.gz", "logs/deep/a.jsonl", "logs/deep/notes.md")
+    assert names(find(tmp_path, events=("logs",))) == ["logs/b.jsonl.gz", "logs/deep/a.jsonl"]
+    (tmp_path / "empty").mkdir()
+    assert "directory" in refused(tmp_path, events=("empty",)).what
+    assert "directory" in refused(tmp_path, feedback=("logs",)).what
+
+
+def sessions(home: Path, *names: str) -> None:
+    put(home / "projects", *names)
+
+
+def test_sessions_are_named_without_the_path_of_their_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "home"))
+    sessions(tmp_path / "home", "-home-joe-secret/s1.jsonl", "-home-joe-secret/s1/subagents/agent-a1.jsonl",
+             "-home-joe-other/s1.jsonl", "-home-joe-other/s2.jsonl", "-home-joe-other/notes.md")  # fmt: skip
+    found = find(tmp_path, source=("claude-code",))
+    assert names(found) == [
+        "claude-code/s1.jsonl", "claude-code/s1.jsonl (2)", "claude-code/s1/subagents/agent-a1.jsonl",
+        "claude-code/s2.jsonl",
+    ]  # fmt: skip
+    put(tmp_path, "cost-events.jsonl")
+    # The default file is not read beside them, a file that is named is.
+    assert "cost-events.jsonl" not in names(find(tmp_path, source=("claude-code",)))
+    assert len(find(tmp_path, source=("claude-code",), events=("cost-events.jsonl",)).events) == 5
+
+
+def test_no_session_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "nowhere"))
+    error = refused(tmp_path, source=("claude-code",))
+    assert (error.where, "nowhere" in error.what) == ("--source", True)
+
+
+def test_the_folder_of_a_project_shows_no_path(tmp_path: Path) -> None:
+    sessions(tmp_path, "-home-joe-secret/s1.jsonl")
+    (source,) = find(tmp_path, events=("projects",)).events
+    assert source.name == "projects/-home-joe-secret/s1.jsonl"
+    assert re.fullmatch(r"projects/project-[0-9a-f]{6}/s1[.]jsonl", shown_name(source))
 
 
 def test_what_is_no_regular_file(tmp_path: Path) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
+import re
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +32,9 @@ _SAID: dict[InputKind, str] = {
 }
 #: Content is compared by its beginning first, so that different files are not read twice.
 _FIRST_BYTES = 64 * 1024
+_PROJECT_FOLDER = re.compile(r"\A(?:-|[A-Za-z]--)[^.]*\Z")
+#: The files of a folder that is named for cost events.
+_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,25 @@ def default_places() -> list[str]:
 
 def shown_name(source: Source, *, redacted: bool = True) -> str:
     """Return the source's name as it may be shown."""
-    return redact(source.name) if redacted else source.name
+    if not redacted:
+        return source.name
+    # Claude Code names the folder of a project's sessions by the project's whole path.
+    parts = [_PROJECT_FOLDER.sub(_project, part) for part in source.name.split("/")]
+    return redact("/".join(parts))
+
+
+def _project(found: re.Match[str]) -> str:
+    return f"project-{hashlib.sha256(found.group().encode('utf-8', 'replace')).hexdigest()[:6]}"
+
+
+def claude_roots() -> list[Path]:
+    """Return the folders in which Claude Code keeps its sessions."""
+    named = os.environ.get("CLAUDE_CONFIG_DIR", "")
+    homes = [Path(name.strip()).expanduser() for name in named.split(",") if name.strip()]
+    if not homes:
+        homes = [Path.home() / ".claude", Path.home() / ".config" / "claude"]
+    roots = [home / "projects" for home in homes]
+    return [root for root in roots if root.is_dir()] or roots[:1]
 
 
 def find_inputs(settings: Settings) -> Inputs:
@@ -72,7 +95,11 @@ def find_inputs(settings: Settings) -> Inputs:
     healing = finder.find("healing", () if settings.healing_log is None else (settings.healing_log,))
     budget = finder.find("budget", () if settings.budget is None else (settings.budget,))
     finder.others = frozenset(source.path.resolve() for source in (*healing, *budget))
-    events = finder.find("events", settings.events)
+    if settings.source:
+        own = [source for tool in settings.source for source in finder.sessions(tool)]
+        events = (*(finder.find("events", settings.events) if settings.events else ()), *own)
+    else:
+        events = finder.find("events", settings.events)
     feedback = finder.find("feedback", settings.feedback)
     if not events and not feedback:
         raise ReportgenError(
@@ -123,6 +150,27 @@ class _Finder:
             for source in self._named(kind, entry):
                 found.setdefault(source.name, source)
         return tuple(found[name] for name in sorted(found))
+
+    def sessions(self, tool: str) -> Iterator[Source]:
+        """Yield the files in which a tool keeps its sessions, named without the path of anything."""
+        roots = claude_roots()
+        found: dict[str, list[Path]] = {}
+        for root in roots:
+            for path in sorted(root.glob("**/*.jsonl")):
+                # The first folder is the path of a project, with dashes.
+                inside = path.relative_to(root).parts[1:] or (path.name,)
+                found.setdefault("/".join((tool, *inside)), []).append(path)
+        if not found:
+            looked = ", ".join(_shown(self._settings, str(root)) for root in roots)
+            raise ReportgenError(
+                "--source",
+                f"no session of {tool} found in {looked}",
+                "Set CLAUDE_CONFIG_DIR to its folder, or name the files: --events.",
+                ExitCode.NO_INPUT,
+            )
+        for name, paths in sorted(found.items()):
+            for number, path in enumerate(paths, 1):
+                yield self._checked("events", path, name if number == 1 else f"{name} ({number})", outside=True)
 
     def once(self, sources: Iterable[Source]) -> tuple[Source, ...]:
         """Keep one of the sources that are one file, or whose content is the same."""
@@ -180,6 +228,8 @@ class _Finder:
     def _named(self, kind: InputKind, entry: str) -> list[Source]:
         written = Path(entry).expanduser()
         path = self._settings.project / written
+        if kind == "events" and path.is_dir():
+            return self._folder(path, entry)
         if os.path.lexists(path) or not glob.has_magic(entry):
             return [self._checked(kind, path, entry)]
         # Relative to a root, so that brackets in the project's own path are no pattern.
@@ -189,6 +239,16 @@ class _Finder:
         if not files:
             raise self._problem(entry, f"the pattern for {_SAID[kind]} matches no file")
         return [self._checked(kind, path, match) for path, match in files]
+
+    def _folder(self, folder: Path, entry: str) -> list[Source]:
+        files = [path for path in sorted(folder.rglob("*")) if path.name.endswith(_ENDINGS) and path.is_file()]
+        files = [path for path in files if not self._own(path)]
+        if not files:
+            raise self._problem(entry, "is a directory without a .jsonl file in it")
+        return [
+            self._checked("events", path, f"{entry.rstrip('/')}/{path.relative_to(folder).as_posix()}")
+            for path in files
+        ]
 
     def _own(self, path: Path) -> bool:
         """Say whether a match of a glob is an output, or an input of another kind."""
@@ -200,9 +260,9 @@ class _Finder:
             or any(real.is_relative_to(folder.resolve()) for folder in outputs)
         )
 
-    def _checked(self, kind: InputKind, path: Path, given: str) -> Source:
-        """Return the source, opened once to be sure that it can be read."""
-        name = self._relative(path, given)
+    def _checked(self, kind: InputKind, path: Path, given: str, *, outside: bool = False) -> Source:
+        """Return the source, opened once to be sure that it can be read. `outside`: it is named as it is given."""
+        name = given if outside else self._relative(path, given)
         try:
             mode = path.stat().st_mode
             if stat.S_ISDIR(mode):
