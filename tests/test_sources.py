@@ -142,7 +142,7 @@ def test_sessions_are_named_without_the_path_of_their_project(tmp_path: Path, mo
         "claude-code/s1.jsonl", "claude-code/s1.jsonl (2)", "claude-code/s1/subagents/agent-a1.jsonl",
         "claude-code/s2.jsonl",
     ]  # fmt: skip
-    put(tmp_path, "cost-events.jsonl")
+    put(tmp_path, "cost-events.jsonl", content=b'{"agent":"b"}\n')
     # The default file is not read beside them, a file that is named is.
     assert "cost-events.jsonl" not in names(find(tmp_path, source=("claude-code",)))
     assert len(find(tmp_path, source=("claude-code",), events=("cost-events.jsonl",)).events) == 5
