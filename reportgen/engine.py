@@ -188,7 +188,7 @@ class Engine:
             statements = self._con.extract_statements(text)
         except duckdb.Error as error:
             return failure(str(error), text)
-        if len(statements) == 1 and statements[0].type == duckdb.StatementType.SELECT:
+        if len(statements) == 1 and _is_select(statements[0]):
             return None
         more = f", and holds {len(statements)} statements" if len(statements) != 1 else ""
         return SqlError(f"must be exactly one SELECT{more}", None)
@@ -280,6 +280,14 @@ class Engine:
             yield names, iter(lambda: cursor.fetchone() or (), ())
         finally:
             cursor.close()
+
+
+def _is_select(statement: duckdb.Statement) -> bool:
+    try:
+        return statement.type == duckdb.StatementType.SELECT
+    except ValueError:
+        # A kind that DuckDB's Python has no name for, such as `update extensions`.
+        return False
 
 
 def _not_opened(path: Path | None, error: duckdb.Error) -> ReportgenError:

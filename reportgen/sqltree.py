@@ -25,7 +25,14 @@ SESSION = frozenset({
     "current_database", "current_schema", "current_schemas", "current_setting", "current_user", "session_user",
     "user", "getvariable", "getenv", "version", "in_search_path",
 })  # fmt: skip
-_UNSTEADY = VOLATILE | CLOCKS | SESSION
+#: Tables and table functions that tell of the machine, its settings and its paths, not of the rows.
+MACHINE = frozenset({
+    "duckdb_approx_database_count", "duckdb_connection_count", "duckdb_databases", "duckdb_extensions",
+    "duckdb_external_file_cache", "duckdb_log_contexts", "duckdb_logs", "duckdb_memory", "duckdb_prepared_statements",
+    "duckdb_secrets", "duckdb_settings", "duckdb_temporary_files", "duckdb_variables", "pragma_database_list",
+    "pragma_database_size", "pragma_platform", "pragma_user_agent", "pragma_version", "which_secret",
+})  # fmt: skip
+_UNSTEADY = VOLATILE | CLOCKS | SESSION | MACHINE
 #: Aggregates that give what comes first, or all in the order it comes.
 _ORDERED = frozenset({
     "first", "last", "any_value", "arbitrary", "list", "array_agg", "string_agg", "group_concat", "listagg",
@@ -144,6 +151,8 @@ class _Reader:
         elif kind == "BASE_TABLE":
             schema, name = str(node["schema_name"]), str(node["table_name"])
             self.tables.setdefault(name if schema in ("", "main") else f"{schema}.{name}", _place(node))
+            if name.lower() in MACHINE:
+                self.unsteady.append(Found(name, _place(node)))
         elif "key" in node and "value" in node:
             self.ctes.add(str(node["key"]))
         if node.get("sample") is not None:
