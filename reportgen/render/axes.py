@@ -83,7 +83,8 @@ def read_points(chart: Chart, known: Known) -> list[Point]:
             size=None if size is None else row[size],
             end=None if end is None else row[end],
             level=None if level is None else row[level],
-            link=None if link is None or row[link] is None else known.page(chart.link_to, str(row[link])),
+            link=(None if link is None or row[link] is None else known.page(chart.link_to, str(row[link])))
+            or (None if label is None else known.run(chart, row[label])),
         )
         for row in chart.rows
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from reportgen.model import Cell, Chart, Column, Report
@@ -40,16 +41,28 @@ class ChartView:
     #: The place of the column whose cells lead to a page, and for each row that page, `agents/writer`, if it has one.
     link_place: int | None
     links: list[str | None]
+    #: For each row of a chart of runs the place of the run's own row, from the top of the site.
+    run_links: list[str | None]
 
 
-def known_to(report: Report) -> Known:
-    """Return what the charts of this report share: the order of its pipelines, and which names have a page."""
+def known_to(report: Report, run_links: Mapping[tuple[str, str], str]) -> Known:
+    """Return what the charts of this report share: the order of its pipelines, and which names have a page.
+
+    `run_links`: where a run's row is, by pipeline and shown name.
+    """
+    runs: dict[str, dict[str, str]] = {one.pipeline: {} for one in report.pipelines}
+    for (pipeline, run), place in run_links.items():
+        runs.setdefault(pipeline, {})[run] = place.replace(".html#", "#", 1)
     return Known(
         pipelines=[one.pipeline for one in report.pipelines],
         pages={
             "agents": {one.agent: one.slug for one in report.agents},
             "pipelines": {one.pipeline: one.slug for one in report.pipelines},
             "recommendations": {one.id: one.id for one in report.recommendations},
+        },
+        runs={
+            **{one.id: runs[one.pipeline] for one in report.recommendations if one.pipeline in runs},
+            **{one.slug: runs[one.pipeline] for one in report.pipelines},
         },
     )
 
@@ -81,6 +94,12 @@ def chart_view(chart: Chart, known: Known) -> ChartView:
         why=str(meta.get("why", "")),
         link_place=None if link is None else link - 1 if hidden is not None else link,
         links=[None if link is None else known.page(chart.link_to, _text(row[link])) for row in chosen],
+        run_links=[
+            place.replace("#", ".html#", 1)
+            if chart.label and (place := known.run(chart, row[names.index(chart.label)]))
+            else None
+            for row in chosen
+        ],
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from reportgen.model import Chart
+from reportgen.model import Cell, Chart
 
 #: Hues; the next six series take them again with a second sign.
 HUES = 6
@@ -34,16 +34,22 @@ class Known:
     """What a site knows beside one chart.
 
     `pipelines`: their names in the order of the report, so that a pipeline has one colour in all charts. `pages`: for
-    `agents`, `pipelines` and `recommendations` the names (or ids) that have a page, with the stem of its file.
+    `agents`, `pipelines` and `recommendations` the names (or ids) that have a page, with the stem of its file. `runs`:
+    by the key of a chart (a pipeline's slug, a recommendation's id) where the runs of its pipeline have their rows.
     """
 
     pipelines: Sequence[str] = ()
     pages: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    runs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def page(self, folder: str | None, name: str | None) -> str | None:
         """Return the page of a name, `agents/writer`, or None where it has none."""
         stem = self.pages.get(folder or "", {}).get(name or "")
         return f"{folder}/{stem}" if stem else None
+
+    def run(self, chart: Chart, name: Cell) -> str | None:
+        """Return where a run has its row, `pipelines/docs/runs-2026-10#run-7`; None in a chart that is not of runs."""
+        return self.runs.get(chart.key, {}).get(str(name)) if chart.label == "run" else None
 
 
 @dataclass(frozen=True, slots=True)

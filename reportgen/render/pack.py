@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
+from itertools import groupby
 from os.path import commonprefix
 from typing import Any
 
@@ -28,6 +29,9 @@ def packed(figure: dict[str, Any]) -> dict[str, Any]:
     on_dates = figure["layout"].get("xaxis", {}).get("type") == "date"
     layout = {key: _axis(value) if key in ("xaxis", "yaxis") else value for key, value in figure["layout"].items()}
     traces = [_packed(trace) if on_dates else trace for trace in figure["data"]]
+    if "links" in layout.get("meta", {}):
+        pairs = zip(layout["meta"]["links"], figure["data"], strict=True)
+        layout["meta"] = {**layout["meta"], "links": [_links(links, trace.get("text")) for links, trace in pairs]}
     return {**figure, "layout": layout, "data": [_texts(_hover(trace)) for trace in traces]}
 
 
@@ -52,6 +56,17 @@ def _texts(trace: dict[str, Any]) -> dict[str, Any]:
     # They are texts, not paths: letter by letter is right.
     front = commonprefix(texts)  # noqa: RUF071
     return {**trace, "text": {"front": front, "ends": [one[len(front) :] for one in texts]}} if front else trace
+
+
+def _links(links: list[str | None] | None, texts: object) -> list[str | None] | dict[str, Any] | None:
+    """Return the links of a trace; where each ends with its point's text, what stands before it in so many in a row."""
+    if links is None or not isinstance(texts, list) or len(links) < _LEAST:
+        return links
+    pairs = list(zip(links, texts, strict=True))
+    if any(link is not None and not link.endswith(text) for link, text in pairs):
+        return links
+    heads = [None if link is None else link.removesuffix(text) for link, text in pairs]
+    return {"heads": [[head, len(list(some))] for head, some in groupby(heads)]}
 
 
 def _packed(trace: dict[str, Any]) -> dict[str, Any]:

@@ -127,13 +127,14 @@ def _shared(report: Report, script: bytes, own_pages: list[str]) -> dict[str, An
     """Return what every page may use."""
     groups = views.group_views(report)
     csv_files, sql_files = known_files(report)
+    runs = runpages.runs_of(report)
     return {
         "csv_files": csv_files,
         "sql_files": sql_files,
         "sql_kinds": KINDS,
         "sql_views": sql_views(report),
         "report": report,
-        "known": known_to(report),
+        "known": known_to(report, runs.links),
         "build_hash": BUILD_HASH,
         "plotly": PLOTLY,
         "groups": groups,
@@ -151,7 +152,7 @@ def _shared(report: Report, script: bytes, own_pages: list[str]) -> dict[str, An
         "outcomes": {status: sum(d.status == status for d in report.detectors) for status in views.STATUSES},
         "score_flag": next((value for name, value, _ in report.build.settings if name == "score_flag"), "60"),
         "places": views.places(groups),
-        "runs": runpages.runs_of(report),
+        "runs": runs,
         "glossary": glossary.TABLES,
         "own_pages": [[name, _title_of(name), None] for name in own_pages],
     }

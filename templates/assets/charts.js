@@ -82,6 +82,9 @@
   const systemDark = matchMedia("(prefers-color-scheme: dark)");
   const themeNow = () => root.dataset.theme || (systemDark.matches ? "dark" : "light");
   const charts = [...document.querySelectorAll(".chart")];
+  /* The top of the site; a report that is one page has none. */
+  const own = document.currentScript.src;
+  const top = own ? new URL("..", own).href : "";
   /* Chart to its figure, its box and what of its legend has a colour. */
   const known = new Map();
 
@@ -128,7 +131,11 @@
       /* Without Plotly's own box of the name. */
       if (trace.hovertemplate) trace.hovertemplate = `${trace.hovertemplate.replaceAll("\n", "<br>")}<extra></extra>`;
     }
-    const { xaxis } = figure.layout;
+    const { xaxis, meta } = figure.layout;
+    /* Links that end with the text of their point come without it. */
+    meta.links &&= meta.links.map((links, n) => links?.heads
+      ?.flatMap(([head, count]) => Array(count).fill(head)).map((head, point) => head && head + figure.data[n].text[point])
+      ?? links);
     if (xaxis.type === "date" && !xaxis.tickvals) xaxis.tickformatstops = LOOK.dates;
     return figure;
   }
@@ -255,15 +262,19 @@
     }
   }
 
-  /* A point leads to its page, where its row of the table has that link: which is for the keyboard, too. */
+  /* A point leads to its page; the rows of the table and of the pages of runs are for the keyboard. In one page only
+     what has a link in it is there. */
   function follow(one) {
     const { links } = one.figure.layout.meta;
     if (!links) return;
     const goals = new Map([...one.chart.querySelectorAll("a[data-to]")].map((link) => [link.dataset.to, link]));
-    const goal = ({ points: [point] }) => goals.get(links[point.curveNumber]?.[point.pointNumber]);
+    const goal = ({ points: [point] }) => {
+      const path = links[point.curveNumber]?.[point.pointNumber];
+      return path && (goals.get(path)?.href ?? (top && top + path.replace(/(?=#)|$/, ".html")));
+    };
     one.box.on("plotly_hover", (event) => one.box.classList.toggle("leads", Boolean(goal(event))));
     one.box.on("plotly_unhover", () => one.box.classList.remove("leads"));
-    one.box.on("plotly_click", (event) => goal(event)?.click());
+    one.box.on("plotly_click", (event) => { if (goal(event)) location.href = goal(event); });
   }
 
   function recolour(theme) {
