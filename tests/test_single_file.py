@@ -213,6 +213,12 @@ def test_a_file_of_somebody_else_is_left_alone(project: Path) -> None:
         (".", "the site's folder"),
         ("site/index.html", "also a file of the site"),
         ("site/reportgen-manifest.json", "also a file of the site"),
+        # Before there is a site: what any build may write there is known.
+        ("site/agents/all.html", "also a file of the site"),
+        ("site/budget.html", "also a file of the site"),
+        ("sql/detectors/report.html", "the project's own sql folder"),
+        ("templates/report.html", "the project's own templates folder"),
+        ("budget/cost-events.jsonl/report.html", "is a file, and a folder"),
         (".reportgen/report.html", "the work folder"),
         ("budget", "is a folder"),
         ("link.html", "is a symbolic link"),
@@ -230,6 +236,18 @@ def test_a_place_where_something_else_belongs_is_refused_before_anything_is_writ
     assert (project / "budget" / "cost-events.jsonl").read_bytes() == before
     assert not (project / "elsewhere.html").exists()
     assert not (project / "RECOMMENDATIONS.md").exists()
+
+
+def test_a_folder_that_can_t_be_written_to_is_refused_first(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Asked for, not tried: whoever runs the tests may write everywhere.
+    locked = project / "locked"
+    locked.mkdir()
+    allowed = os.access
+    monkeypatch.setattr("os.access", lambda path, mode: Path(path) != locked and allowed(path, mode))
+    with pytest.raises(ReportgenError, match="read-only for this user") as caught:
+        build(project, single_file=str(locked / "deep" / "report.html"))
+    assert (caught.value.exit_code, caught.value.where) == (2, str(locked))
+    assert not (project / "site").exists()
 
 
 def test_beside_the_site_s_own_files_it_may_stand_in_the_site(project: Path) -> None:

@@ -8,6 +8,7 @@ for it writes it.
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -15,11 +16,14 @@ from reportgen.errors import ReportgenError
 from reportgen.publish.check import real
 from reportgen.publish.files import cannot, make_folders, read_plain, remove_file, sync_folder, write_new
 from reportgen.publish.manifest import MANIFEST, STAGING, read_manifest
+from reportgen.resources import resource_dir
 
 #: How a page that reportgen wrote begins.
 SINGLE_MARKER = b"<!doctype html>\n<!-- reportgen:"
 
 _ADVICE = "Choose another place with --single-file."
+#: The folders of a site, in which every name may become one of its own.
+_FOLDERS = ("agents", "assets", "data", "detectors", "pipelines", "recommendations", "sql")
 
 
 def refuse_single(
@@ -46,10 +50,14 @@ def refuse_single(
         raise ReportgenError(str(path), "lies in the work folder, which may be deleted", _ADVICE)
     if place == site or place in site.parents:
         raise ReportgenError(str(path), "is the site's folder or one around it, not a file", _ADVICE)
+    for own in (work.parent / "sql", work.parent / "templates"):
+        if place == own or own in place.parents:
+            what = f"lies in the project's own {own.name} folder, from which builds read"
+            raise ReportgenError(str(path), what, _ADVICE)
     if site in place.parents:
         inside = place.relative_to(site).as_posix()
-        owned = {MANIFEST, *written, *read_manifest(site).files}
-        if inside in owned or inside.split("/")[0] == STAGING:
+        owned = {MANIFEST, *written, *read_manifest(site).files, *_pages(work.parent / "templates")}
+        if inside in owned or inside.split("/")[0] in {STAGING, *_FOLDERS}:
             raise ReportgenError(str(path), "is also a file of the site", _ADVICE)
     if path.is_symlink() or (path.exists() and not path.is_file()):
         kind = "a symbolic link" if path.is_symlink() else "a folder" if path.is_dir() else "not a plain file"
@@ -61,6 +69,7 @@ def refuse_single(
     if there is not None and not there.startswith(SINGLE_MARKER) and not adopt:
         what = "was not written by reportgen, and the build would overwrite it"
         raise ReportgenError(str(path), what, "Move it away, or pass --adopt to let reportgen overwrite it.")
+    _refuse_unwritable(place.parent)
 
 
 def write_single(path: Path, data: bytes) -> bool:
@@ -83,6 +92,24 @@ def write_single(path: Path, data: bytes) -> bool:
             remove_file(beside)
         raise cannot(error, "can't be written; the other outputs are done", path) from error
     return True
+
+
+def _refuse_unwritable(folder: Path) -> None:
+    """Refuse a folder in which no file can be made, or a way to it that is none: before the build, not at its end."""
+    there = folder
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    if not there.is_dir():
+        raise ReportgenError(str(there), "is a file, and a folder for the page has to be there", _ADVICE)
+    if not os.access(there, os.W_OK | os.X_OK):
+        what = "is read-only for this user, and the page has to go there"
+        raise ReportgenError(str(there), what, f"Make it writable, or c{_ADVICE[1:]}")
+
+
+def _pages(own: Path) -> set[str]:
+    """Return the pages at the top of every site, and those that the project's own templates add."""
+    folders = (resource_dir("templates"), own)
+    return {path.name for folder in folders if folder.is_dir() for path in folder.glob("*.html")}
 
 
 def _place(path: Path) -> Path:
