@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 #: A last line that is still being written is no fault of the file, even under `--strict`.
 STILL_WRITTEN = "still being written"
+#: How the folder in the work folder is named in which files are loaded.
+_LOADING = "load-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +138,10 @@ def _marts(
             return store, found, kept.pipeline
     store = open_warehouse(settings, inputs)
     try:
-        with tempfile.TemporaryDirectory(dir=settings.work, prefix="load-") as folder:
+        for left in settings.work.glob(f"{_LOADING}*"):
+            # What a build that was killed had put there; nobody else works here while the folder is locked.
+            shutil.rmtree(left, ignore_errors=True)
+        with tempfile.TemporaryDirectory(dir=settings.work, prefix=_LOADING) as folder:
             with stages.stage("read the cost events") as stage:
                 events = read_cost_events(settings, inputs, store, Path(folder), progress)
                 stage.rows = events.read.events

@@ -37,8 +37,10 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+#: Bytes of a file with the mark of UTF-32 that are looked at.
+_LOOKED_AT = 64 * 1024
 #: From here on Unicode has no letters and signs, but for tags and private ones.
-_FIRST_EMPTY_PLANE = 0x40000
+_FIRST_EMPTY_PLANE = 4
 #: What may follow the brace that opens an object.
 _AFTER_BRACE = (b'"', b" ", b"\t", b"\r", b"\n", b"}")
 
@@ -232,10 +234,7 @@ def _begins(first: bytes, second: bytes) -> bool:
 def _encoding(head: bytes) -> str | None:
     for mark, name in _MARKS:
         if head.startswith(mark):
-            # A UTF-16 file that begins with a NUL has the mark of UTF-32, and behind it what is no character there.
-            rest = head[4:8]
-            is_one = len(rest) == 4 and 0 < int.from_bytes(rest, "little") < _FIRST_EMPTY_PLANE
-            return "utf-16-le" if name == "utf-32-le" and rest and not is_one else name
+            return "utf-16-le" if name == "utf-32-le" and not _is_wide(head[4:_LOOKED_AT]) else name
     # Without a mark only the beginning of an object, of a heading or of a table is proof: other NUL bytes are broken
     # lines of a UTF-8 file.
     if head[1:2] == head[3:4] == b"\x00" and _begins(head[0:1], head[2:3]):
@@ -243,6 +242,13 @@ def _encoding(head: bytes) -> str | None:
     if head[0:1] == head[2:3] == b"\x00" and _begins(head[1:2], head[3:4]):
         return "utf-16-be"
     return None
+
+
+def _is_wide(text: bytes) -> bool:
+    """Say whether the bytes behind the mark of UTF-32 are such: a UTF-16 file that begins with a NUL has that mark."""
+    if 0 < len(text) < 4:
+        return False
+    return not any(text[3::4]) and max(text[2::4], default=0) < _FIRST_EMPTY_PLANE
 
 
 def _transcoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:

@@ -81,5 +81,6 @@ def test_a_utf_16_file_may_begin_with_nul(tmp_path: Path, first: str) -> None:
         assert seen.reasons == {1: "raw NUL bytes"}
         assert seen.row["agent"] == "writer"
     assert read_files(tmp_path, f"\ufeff{WHOLE}\n".encode("utf-32-le")).fates() == {"used": 1}
+    assert read_files(tmp_path, f"\ufeff\x00\n{WHOLE}\n".encode("utf-32-le")).fates() == {"used": 1, "rejected": 1}
     only = read_files(tmp_path, "\ufeff\x00\n".encode("utf-16-le"))
     assert only.reasons == {1: "raw NUL bytes"}
