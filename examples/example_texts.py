@@ -116,6 +116,10 @@ SETTINGS = """\
 "code-review" = ["planner", "code-reader", "security-checker", "style-critic"]
 "nightly-reports" = ["data-collector", "chart-maker", "report-editor", "archivist"]
 
+# Some events of this team tell no cost. Its report leaves them unknown; by default a list of prices would price them.
+[prices]
+list = false
+
 # Nine more detectors come with reportgen, switched off. This team wants them all.
 [detectors]
 budget_forecast.enabled = true

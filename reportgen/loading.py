@@ -18,6 +18,7 @@ from reportgen.inputs.sources import input_paths as input_paths
 from reportgen.macros import make_macros
 from reportgen.model import InputFile, Notice, RejectedLine
 from reportgen.names import Names, clean_name, fold
+from reportgen.pricing import fill_prices, price_notices
 from reportgen.resources import resource_dir
 from reportgen.settings import Settings
 from reportgen.sqlfile import find_sql_files, near
@@ -160,6 +161,7 @@ def load(store: Warehouse, settings: Settings, inputs: Inputs, events: CostEvent
     progress("load", 0, 1)
     store.load_raw(raw, events.file)
     settle(accounts, rejected, _handed_on(store))
+    fill_prices(store, settings)
     store.lock()
     return Found(
         inputs=accounts,
@@ -186,7 +188,7 @@ def make_marts(store: Warehouse, settings: Settings, found: Found, progress: Pro
     progress("load", 1, 1)
     only = _find_pipeline(store, settings.pipeline) if settings.pipeline is not None else None
     accounts, empty = _outside(store, found.inputs)
-    notices = [*empty, *found.notices, *quality.remarks(store, only)]
+    notices = [*empty, *found.notices, *price_notices(store), *quality.remarks(store, only)]
     return replace(found, inputs=accounts, notices=notices), only
 
 

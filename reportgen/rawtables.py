@@ -17,6 +17,12 @@ RAW_TABLES: dict[str, str] = {
     " delay_seconds decimal(18, 3), reason varchar, context varchar",
     "budget": "row_no integer, agent_no integer, window_name varchar, limit_usd decimal(38, 12),"
     " warn_percent decimal(9, 3), hard_stop boolean",
+    # Dollars a token. One row holds from a time on (null: always) and before another, from a time of day on and before
+    # another, for calls of more than above_tokens tokens of input and no more than up_to_tokens.
+    "prices": "model varchar, since_time timestamp, until_time timestamp, day_from time, day_until time,"
+    " above_tokens bigint, up_to_tokens bigint, input_usd decimal(18, 15), output_usd decimal(18, 15),"
+    " cache_read_usd decimal(18, 15), cache_write_usd decimal(18, 15), cache_write_1h_usd decimal(18, 15),"
+    " is_own boolean",
     "roster": "pipeline_no integer, agent_no integer",
     "settings": "since_time timestamp, until_time timestamp, as_of timestamp, window_seconds bigint,"
     " run_gap_seconds decimal(18, 6), score_flag decimal(18, 6)",

@@ -67,6 +67,9 @@ class Settings:
     enabled: frozenset[str] = frozenset()
     #: Own names for canonical event fields, tried before the built-in ones: `{"agent": ("worker",)}`.
     fields: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    #: Whether costs that are not told are priced by the list, and a project's own prices: dollars for a million tokens.
+    price_list: bool = True
+    prices: dict[str, dict[str, Decimal]] = field(default_factory=dict)
     strict: bool = False
     adopt: bool = False
     fail_on: int | None = None

@@ -12,7 +12,7 @@ from reportgen.names import clean_name, fold, is_missing
 
 TEACH = "`reportgen init` in an empty folder writes a file that names every setting."
 #: Tables whose keys are the reader's own.
-_OPEN_TABLES = frozenset({"roster", "events.fields", "detectors.<id>"})
+_OPEN_TABLES = frozenset({"roster", "events.fields", 'prices."my-model"', "detectors.<id>"})
 _FIXED_KEYS = tuple(s.key for s in table.SETTINGS if s.table not in _OPEN_TABLES)
 
 
@@ -59,6 +59,8 @@ class FileReader:
                 self._detectors(content)
             elif top == "events":
                 self._events(content)
+            elif top == "prices":
+                self._prices(content)
             else:
                 self._fixed(top, content)
 
@@ -120,6 +122,34 @@ class FileReader:
             "disabled": frozenset(switched[False]),
             "enabled": frozenset(switched[True]),
         }
+
+    def _prices(self, content: dict[str, Any]) -> None:
+        prices: dict[str, dict[str, Decimal]] = {}
+        known: dict[str, str] = {}
+        for model, given in content.items():
+            if model == "list" and not isinstance(given, dict):
+                self._fixed("prices", {model: given})
+                continue
+            if not isinstance(given, dict):
+                what = f"'{model}' in [prices] must be a table; found {read.shown(given)}"
+                self._problem(("prices", model), what, f'Write [prices."{model}"] and `input = 3.00` in it.')
+                continue
+            if fold(model) in known:
+                what = f"'{model}' and '{known[fold(model)]}' in [prices] are the same model"
+                self._problem(("prices", model), what, "Put their prices into one table.")
+                continue
+            known[fold(model)] = model
+            for key, value in given.items():
+                setting = table.find('prices."my-model"', key)
+                if setting is None:
+                    near = read.near(key, table.keys_of('prices."my-model"'))
+                    self._problem(("prices", model, key), f"unknown key '{key}' in [prices.\"{model}\"]{near}", TEACH)
+                    continue
+                try:
+                    prices.setdefault(model, {})[key] = read.dollars(value)
+                except ValueError as error:
+                    self._bad(("prices", model, key), error)
+        self.values["prices"] = prices
 
     def _events(self, content: dict[str, Any]) -> None:
         for key, given in content.items():

@@ -46,6 +46,8 @@ TABLES: dict[str, str] = {
     "limits": "How far a detector of your own may go; one that goes further fails, and the others run.",
     "roster": "The agents a pipeline is meant to have, so that one that never ran is found too.",
     "events.fields": "Own names of the fields of cost events, tried before the names that reportgen knows.",
+    "prices": "What tokens cost where an event tells no cost. The list is genai-prices; its version is in the report.",
+    'prices."my-model"': "A price of your own for a model, in US dollars for a million tokens; it wins over the list.",
     "detectors.<id>": "One table for each detector: switch it on or off, or give its parameters other values.",
 }
 
@@ -318,6 +320,35 @@ SETTINGS: tuple[Setting, ...] = (
         default="the names that reportgen knows",
         sample='["worker", "meta.worker"]',
         meaning="What the producer calls this field. Keys: " + ", ".join(EVENT_FIELDS) + ".",
+    ),
+    Setting(
+        table="prices",
+        key="list",
+        field="price_list",
+        reads=read.truth,
+        accepts="true or false",
+        default="true",
+        sample="true",
+        meaning="Whether events with tokens and a model but no cost are priced by the list. What an event tells wins.",
+    ),
+    *(
+        Setting(
+            table='prices."my-model"',
+            key=key,
+            field="prices",
+            reads=read.dollars,
+            accepts="a number of US dollars, for a million tokens",
+            default=default,
+            sample=sample,
+            meaning=meaning,
+        )
+        for key, default, sample, meaning in (
+            ("input", "0", "3.00", "Input tokens."),
+            ("output", "0", "15.00", "Output tokens."),
+            ("cache_read", "as input", "0.30", "Input tokens that are read from a cache."),
+            ("cache_write", "as input", "3.75", "Input tokens that are written to a cache for 5 minutes."),
+            ("cache_write_1h", "twice the input, where cache_write is given", "6.00", "The same, kept for an hour."),
+        )
     ),
     Setting(
         table="detectors.<id>",

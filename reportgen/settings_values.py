@@ -55,6 +55,17 @@ def running_totals(value: object) -> str:
     return str(value)
 
 
+def dollars(value: object) -> Decimal:
+    """Read a price in dollars."""
+    if isinstance(value, bool) or not isinstance(value, (int, Decimal)) or not 0 <= value < 1_000_000:
+        raise ValueError(f"must be a number of dollars from 0 to below 1,000,000, not {shown(value)}")
+    price = Decimal(value)
+    exponent = price.as_tuple().exponent
+    if not isinstance(exponent, int) or exponent < -9:
+        raise ValueError("must have at most 9 decimal places")
+    return price
+
+
 def event_sources(value: object) -> tuple[str, ...]:
     """Read the name of a place where a tool keeps its sessions, or a list of them."""
     names = tuple(value) if isinstance(value, (list, tuple)) else (value,)

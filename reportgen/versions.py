@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-PACKAGES = ("duckdb", "jinja2", "markdown-it-py", "msgspec", "plotly")
+PACKAGES = ("duckdb", "genai-prices", "jinja2", "markdown-it-py", "msgspec", "plotly")
 
 
 @lru_cache(maxsize=1)

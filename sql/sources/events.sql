@@ -2,7 +2,8 @@
 title = "Canonical cost events"
 doc = """
 One row per cost event looked at: who, in which pipeline and run, what it used and cost. A pipeline that is not named is
-taken from the feedback where the agent stands under exactly one; a run that is not named is told from gaps.
+taken from the feedback where the agent stands under exactly one; a run that is not named is told from gaps; a cost that
+is not told is priced where the model's price is known.
 """
 
 [columns]
@@ -25,7 +26,7 @@ cache_write_tokens = "Tokens written to the cache, where told"
 total_tokens = "Exact total, else the sum of exact parts, else the estimate"
 tokens_estimated = "True where the number comes from an estimated_* field"
 cost_usd = "Exact; null is unknown"
-cost_basis = "reported or estimated"
+cost_basis = "reported, estimated, or priced from tokens and model; null where the cost is unknown"
 duration_ms = "Milliseconds"
 ---*/
 with feedback_pipelines as (
@@ -125,11 +126,12 @@ select
     e.cache_write_tokens,
     e.total_tokens,
     e.tokens_estimated,
-    e.cost_usd,
-    e.cost_basis,
+    coalesce(e.cost_usd, q.price_usd) as cost_usd,
+    coalesce(e.cost_basis, q.price_basis) as cost_basis,
     e.duration_ms
 from seen_events as e
 inner join places as p
     on e.pipeline_no is not distinct from p.pipeline_no and e.agent_no is not distinct from p.agent_no
 left join named_runs as r on e.run_no = r.spelling_no
 left join gap_runs as g on e.event_no = g.event_no
+left join event_prices as q on e.event_no = q.event_no
