@@ -246,7 +246,8 @@ def _encoding(head: bytes) -> str | None:
 
 def _is_wide(text: bytes) -> bool:
     """Say whether the bytes behind the mark of UTF-32 are such: a UTF-16 file that begins with a NUL has that mark."""
-    if 0 < len(text) < 4:
+    whole = len(text) // 4 * 4
+    if len(text) > whole and not any(text[:whole]):
         return False
     return not any(text[3::4]) and max(text[2::4], default=0) < _FIRST_EMPTY_PLANE
 
