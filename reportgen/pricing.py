@@ -61,17 +61,13 @@ def price_notices(store: Warehouse) -> Iterator[Notice]:
     """Yield what is to be said of costs that were priced, could not be, or differ from what the events tell."""
     told = store.query(
         """
-        select
-            count(*) filter (where told_usd is null),
-            sum(price_usd) filter (where told_usd is null),
-            count(distinct model) filter (where told_usd is null)
-        from event_prices
+        select count(*), sum(price_usd), count(distinct model) from event_prices
         """
     ).rows[0]
     if told[0]:
         yield Notice(
             code="priced",
-            message=f"{_events(told[0])} of {_count(told[2], 'model')} tell no cost: priced from tokens and model,"
+            message=f"{_events(told[0])} of {_count(told[2], 'model')} {_tell(told[0])} no cost: priced from tokens and model,"
             f" {usd(told[1])} in all",
             severity="info",
             count=told[0],
@@ -103,18 +99,16 @@ def price_notices(store: Warehouse) -> Iterator[Notice]:
         )
     differing = store.query(
         f"""
-        select model, count(*), sum(told_usd), sum(price_usd)
-        from event_prices where told_usd is not null
-        group by model
-        having abs(sum(told_usd) - sum(price_usd)) * {_TOLERANCE} > sum(told_usd)
-        order by abs(sum(told_usd) - sum(price_usd)) desc, model
+        select model, events, told_usd, price_usd from price_checks
+        where abs(told_usd - price_usd) * {_TOLERANCE} > told_usd
+        order by abs(told_usd - price_usd) desc, model
         """
     ).rows
     for model, events, said, priced in differing[:_NAMED]:
         yield Notice(
             code="price-differs",
-            message=f"model '{model}': {_events(events)} tell {usd(said)}, and its price would give {usd(priced)}; what"
-            " they tell counts",
+            message=f"model '{model}': {_events(events)} {_tell(events)} {usd(said)}, and its price would give {usd(priced)};"
+            " what is told counts",
             count=events,
         )
 
@@ -122,6 +116,10 @@ def price_notices(store: Warehouse) -> Iterator[Notice]:
 def usd(amount: Decimal) -> str:
     """Return an amount in dollars, with cents, and with more digits where it is small."""
     return f"${amount:,.2f}" if amount >= 1 or not amount else f"${amount:.6f}".rstrip("0")
+
+
+def _tell(count: int) -> str:
+    return "tells" if count == 1 else "tell"
 
 
 def _events(count: int) -> str:

@@ -1,15 +1,14 @@
 /*---
 title = "What events cost by the price list"
 doc = """
-One row per event that tells its tokens and a model whose price is known: what it costs by that price at its time (an
-undated one: at the latest price). Where the event tells its cost, that counts, and this only checks it. Input tokens
-hold the cache reads where the total says so, and a call of more input than a tier begins at costs that tier throughout.
+One row per event that tells no cost, but its tokens and a model whose price is known: what it costs by that price at
+its time (an undated one: at the latest price). Input tokens hold the cache reads where the total says so, and a call of
+more input than a tier begins at costs that tier throughout.
 """
 
 [columns]
 event_no = "Number of the event, in reading order"
 model = "Model used"
-told_usd = "The cost that the event tells; null where it tells none"
 price_usd = "US dollars by the price list, or by the project's own price"
 price_basis = "priced; estimated where its tokens are an estimate"
 ---*/
@@ -18,7 +17,6 @@ with calls as (
         event_no,
         event_time,
         model,
-        cost_usd as told_usd,
         tokens_estimated,
         coalesce(input_tokens, 0) - case
             when
@@ -32,15 +30,12 @@ with calls as (
         coalesce(cache_write_tokens, 0) as write_tokens,
         least(coalesce(cache_write_1h_tokens, 0), coalesce(cache_write_tokens, 0)) as long_write_tokens
     from seen_events
-    where
-        (input_tokens is not null or output_tokens is not null)
-        and (cost_usd is null or cost_basis = 'reported')
+    where cost_usd is null and (input_tokens is not null or output_tokens is not null)
 )
 
 select
     c.event_no,
     c.model,
-    c.told_usd,
     cast(
         cast(c.fresh_tokens as decimal(13, 0)) * p.input_usd
         + cast(c.output_tokens as decimal(13, 0)) * p.output_usd
