@@ -17,7 +17,7 @@ from reportgen.sqlfile import SqlFile, key_problems, near
 from reportgen.sqltree import Tree, ties
 from reportgen.tables import table_problems
 
-_TABLE_FRONT: dict[str, type | tuple[type, ...]] = {"title": str, "doc": str, "columns": dict}
+_TABLE_FRONT: dict[str, type | tuple[type, ...]] = {"title": str, "doc": str, "columns": dict, "view": bool}
 _EXACT = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\(\d+,\s?\d+\)|\"NULL\")$")
 _WHOLE = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\(\d+,\s?0\))$")
 _TEXT = re.compile(r"(VARCHAR|\"NULL\"|ENUM\(.*\))$")

@@ -198,8 +198,10 @@ def _outside(store: Warehouse, accounts: Sequence[InputFile]) -> tuple[list[Inpu
         (str(kind), int(file_no)): int(count)
         for kind, file_no, count in store.query(
             """
-            select 'events', file_no, count(*) from dated_events
-            where event_no not in (select s.event_no from seen_events as s) group by file_no
+            select 'events', d.file_no, d.events - coalesce(s.events, 0)
+            from (select file_no, count(*) as events from dated_events group by file_no) as d
+            left join (select file_no, count(*) as events from seen_events group by file_no) as s
+                on d.file_no = s.file_no
             union all
             select 'feedback', file_no, count(*) from raw.feedback
             where row_no not in (select s.row_no from seen_feedback as s) group by file_no

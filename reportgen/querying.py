@@ -199,7 +199,10 @@ def tables(store: Warehouse) -> list[TableInfo]:
     ).rows:
         found.setdefault(table, []).append((column, kind, comment))
     comments: dict[str, str] = dict(
-        store.query("select table_name, coalesce(comment, '') from duckdb_tables() where schema_name = 'main'").rows
+        store.query(
+            "select table_name, coalesce(comment, '') from duckdb_tables() where schema_name = 'main' union all"
+            " select view_name, coalesce(comment, '') from duckdb_views() where schema_name = 'main' and not internal"
+        ).rows
     )
     return [TableInfo(name, comments.get(name, ""), tuple(columns)) for name, columns in found.items()]
 

@@ -65,6 +65,8 @@ class Warehouse(Engine):
         kept = {file.id for file in files}
         rows = self._con.execute("select schema_name, table_name, estimated_size from duckdb_tables()").fetchall()
         gone = [f'drop table main."{name}"' for schema, name, _ in rows if schema == "main" and name not in kept]
+        views = self._con.execute("select view_name from duckdb_views() where schema_name = 'main' and not internal")
+        gone += [f'drop view main."{name}"' for (name,) in views.fetchall() if name not in kept]
         self._con.execute("; ".join([*gone, "drop schema if exists params cascade"]))
         columns = {f"raw.{name}": text for name, text in (*RAW_TABLES.items(), ("events", _columns(EVENT_COLUMNS)))}
         # Rows that were never there are not counted; more than that is not asked of the estimate.
@@ -120,7 +122,10 @@ class Warehouse(Engine):
             self._con.execute(f"insert into {table} select {lists}", columns)
 
     def create_tables(self, files: Sequence[SqlFile]) -> None:
-        """Build each file as a table named for it, in the order of their references; a cycle is named."""
+        """Build each file as a table named for it, in the order of their references; a cycle is named.
+
+        With `view = true` it becomes a view: what few others read is not stored a second time.
+        """
         ordered = self._in_order(files)
         if self._second is None or len(ordered) < 2 or any(file.origin == "project" for file in ordered):
             for file in ordered:
@@ -144,16 +149,16 @@ class Warehouse(Engine):
         else:
             text = file.text.rstrip().rstrip(";")
             try:
-                made = self._run(f"create table {file.id} as ", text, seconds=seconds, con=con)
+                made = self._run(f"create {_kind(file)} {file.id} as ", text, seconds=seconds, con=con)
             except SqlError as wrong:
                 where = f"{file.name}:{wrong.line}" if wrong.line else file.name
                 raise ReportgenError(where, wrong.message, "Mend the SQL; nothing was written.") from wrong
-            self._shapes.made(file.id, int(made.rows[0][0]), source)
+            self._shapes.made(file.id, int(made.rows[0][0]) if _kind(file) == "table" else None, source)
             if source is not None and self._shapes.get(source) is None:
                 found = self._run("", f'select * from main."{file.id}" limit 0', con=con)
                 self._shapes.put(source, found.columns, found.types)
             self._refuse_less(file)
-        self._comments[file.id] = self._comments_of(file)
+        self._comments[file.id] = self._comments_of(file, "table" if shape is not None else _kind(file))
 
     def _known_shape(self, file: SqlFile) -> tuple[str | None, Shape | None]:
         """Return what tells the columns of a built-in file, and where it is sure to have no rows, its columns."""
@@ -224,9 +229,9 @@ class Warehouse(Engine):
             _FACTS.keep(file.text for file in files if file.origin == "built-in")
             self._shapes.save()
 
-    def _comments_of(self, file: SqlFile) -> list[str]:
+    def _comments_of(self, file: SqlFile, kind: str) -> list[str]:
         doc = str(file.front.get("doc") or file.front.get("title") or "").strip()
-        said = [f"comment on table {file.id} is {quoted(doc)}"] if doc else []
+        said = [f"comment on {kind} {file.id} is {quoted(doc)}"] if doc else []
         columns: Mapping[str, object] = file.front.get("columns", {})
         existing = set(self.columns(file.id)) if file.origin == "project" else columns.keys()
         for column, text in columns.items():
@@ -288,6 +293,10 @@ class Warehouse(Engine):
     def derived(self, result: Result, key: Hashable, make: Callable[[], T]) -> T:
         """Return what `make` makes of a result; `key` names it. A warehouse that keeps results may keep that, too."""
         return make()
+
+
+def _kind(file: SqlFile) -> str:
+    return "view" if file.front.get("view") is True else "table"
 
 
 def _columns(kinds: Mapping[str, str]) -> str:

@@ -286,7 +286,10 @@ class KeptWarehouse(Warehouse):
 
     def _drop(self, name: str) -> None:
         """Drop a table, so that nothing that is made anew in its place can be mixed up with it."""
-        self._con.execute(f'drop table if exists "{name}"')
+        is_view = self._con.execute(
+            "select 1 from duckdb_views() where schema_name = 'main' and lower(view_name) = lower(?)", [name]
+        ).fetchall()
+        self._con.execute(f'drop {"view" if is_view else "table"} if exists "{name}"')
         self._comments.pop(name, None)
         self._shapes.gone(name)
         if self._made.pop(name, None) is not None:

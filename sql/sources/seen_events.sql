@@ -1,5 +1,6 @@
 /*---
 title = "Events inside the period looked at"
+view = true
 doc = "Undated events are looked at only while no --since, --until or --window is given: nobody knows when they were."
 ---*/
 select e.*
@@ -12,4 +13,3 @@ where
         and (w.since_time is null or e.event_time >= w.since_time)
         and (w.until_time is null or e.event_time <= w.until_time)
     )
-order by e.event_no
