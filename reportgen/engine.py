@@ -48,6 +48,40 @@ class Limits:
     memory: str = "2GB"
 
 
+#: What a disk says that does not take what is written, and what to do about it.
+_DISK = {
+    "no space left on device": "Free some space there",
+    "disk quota exceeded": "Free some space there",
+    "file too large": "Raise the limit of the size of a file",
+    "read-only file system": "Make it writable",
+    "permission denied": "Make it writable",
+    "input/output error": "See to the disk",
+}
+#: DuckDB's errors in which a disk speaks; the others hold text of whoever wrote the SQL.
+_SPEAKING = (duckdb.IOException, duckdb.FatalException, duckdb.TransactionException, duckdb.InternalException)
+
+
+def disk_trouble(error: Exception, place: Path | None) -> ReportgenError | None:
+    """Return what to tell of an error in which a disk did not take what was written to `place`; None for others."""
+    words = error.strerror or "" if isinstance(error, OSError) else str(error) if isinstance(error, _SPEAKING) else ""
+    for said, advice in _DISK.items():
+        if said in words.lower():
+            where = error.filename if isinstance(error, OSError) and error.filename else place
+            return ReportgenError(str(where), f"can't be written: {said}", f"{advice}, then run it again.")
+    return None
+
+
+@contextlib.contextmanager
+def on_disk(place: Path) -> Iterator[None]:
+    """Raise ReportgenError for what DuckDB, or the system, raises where a disk does not take what is written."""
+    try:
+        yield
+    except (duckdb.Error, OSError) as error:
+        if told := disk_trouble(error, place):
+            raise told from error
+        raise
+
+
 class Engine:
     """An open DuckDB file. Use as a context manager; every method raises SqlError or ReportgenError."""
 
@@ -258,6 +292,8 @@ class Engine:
             wanted = first if most is None else most + 1
             rows = cursor.fetchall() if wanted is None else cursor.fetchmany(wanted)
         except duckdb.Error as error:
+            if told := disk_trouble(error, self._new or self._target):
+                raise told from error
             if late.is_set():
                 raise SqlError(f"stopped after {seconds} s ([limits] detector_seconds)", None) from error
             raise failure(str(error), text, len(lead.encode()), self.limits.memory) from error
@@ -291,6 +327,8 @@ def _is_select(statement: duckdb.Statement) -> bool:
 
 
 def _not_opened(path: Path | None, error: duckdb.Error) -> ReportgenError:
+    if told := disk_trouble(error, path):
+        return told
     text = first_line(str(error))
     if "lock" in text.lower():
         return ReportgenError(

@@ -16,10 +16,11 @@ from reportgen.beside import Beside
 from reportgen.building import refuse_single
 from reportgen.cache import BuildMade, Cache, MartsMade
 from reportgen.cache import published as published_files
+from reportgen.engine import on_disk
 from reportgen.errors import ExitCode, ReportgenError
 from reportgen.found import Found
 from reportgen.inputs.sources import Inputs
-from reportgen.loading import load, make_marts, open_warehouse, read_cost_events
+from reportgen.loading import CostEvents, load, make_marts, open_warehouse, read_cost_events
 from reportgen.marks import Marks, take_marks
 from reportgen.model import Report
 from reportgen.render import BUILD_HASH
@@ -67,7 +68,23 @@ def make(
     stages: Stages,
     progress: Progress,
 ) -> Made:
-    """Make the outputs and publish them. `paths`: what must not be written over; `marks`: how all of it was before."""
+    """Make the outputs and publish them. `paths`: what must not be written over; `marks`: how all of it was before.
+
+    Raises ReportgenError (exit 2) also where the disk is full or may not be written to: no output has changed then.
+    """
+    with on_disk(settings.work / "warehouse.duckdb"):
+        return _make(settings, inputs, paths, cache, marks, stages, progress)
+
+
+def _make(
+    settings: Settings,
+    inputs: Inputs,
+    paths: Sequence[Path],
+    cache: Cache,
+    marks: Marks | None,
+    stages: Stages,
+    progress: Progress,
+) -> Made:
     with Beside(_import_the_rest):
         store, found, only = _marts(settings, inputs, cache, marks, stages, progress)
     from reportgen.analysing import analyse, with_retired
@@ -147,13 +164,34 @@ def _marts(
                 stage.rows = events.read.events
                 stage.bytes = sum(source.path.stat().st_size for source in inputs.events)
             with stages.stage("load"):
-                found = load(store, settings, inputs, events, progress)
+                found = _load_as_read(store, settings, inputs, events, marks, progress)
         with stages.stage("build the marts"):
             found, only = make_marts(store, settings, found, progress)
     except BaseException:
         store.close()
         raise
     return store, found, only
+
+
+def _load_as_read(
+    store: Warehouse,
+    settings: Settings,
+    inputs: Inputs,
+    events: CostEvents,
+    marks: Marks | None,
+    progress: Progress,
+) -> Found:
+    """Load everything. An account that does not add up is nobody's fault where an input was changed meanwhile."""
+    try:
+        return load(store, settings, inputs, events, progress)
+    except ReportgenError as error:
+        if error.exit_code == ExitCode.FAULT and marks is not None:
+            with contextlib.suppress(OSError):
+                if take_marks(settings, inputs).are_as(marks, marts_only=True):
+                    raise
+            what = "an input was changed while it was read, so no report of one moment can be made"
+            raise ReportgenError(error.where, what, "Run the build again.", ExitCode.NO_INPUT) from error
+        raise
 
 
 def _keep_marts(

@@ -126,7 +126,9 @@ def _give_up_override() -> None:
     header = (ctypes.c_uint32 * 2)(_CAPSET_VERSION, 0)
     data = (ctypes.c_uint32 * 6)()
     libc.capget(header, data)
+    # What is in force, and what could be taken up again.
     data[0] &= ~_OVERRIDE
+    data[1] &= ~_OVERRIDE
     if libc.capset(header, data):
         raise OSError(ctypes.get_errno(), "capset")
 
@@ -139,7 +141,7 @@ def read_only(mishap: Mishap) -> Iterator[tuple[str, list[str]]]:
         said = mishap.built(_give_up_override)
         folder.chmod(0o755)
         when = f"'{place}' can't be written"
-        yield when, list(mishap.refused(when, said, "permission denied", "can't be written"))
+        yield when, list(mishap.refused(when, said, "can't be written", "read-only for this user"))
 
 
 # --- the cache --------------------------------------------------------------------------------------------------------
