@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--random-projects", type=int, default=20, help="random projects to build and to solve")
+    parser.addoption("--random-projects", type=int, default=12, help="random projects to build and to solve")
     parser.addoption("--first-seed", type=int, default=1, help="seed of the first random project")
     parser.addoption(
         "--every-page", action="store_true", help="let axe look at every page, not at the first few of each kind"
@@ -14,3 +16,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--accept-goldens", action="store_true", help="write the golden files anew, to be read in the diff"
     )
+
+
+def pytest_configure() -> None:
+    # Whoever starts the tests in the background hands down that Ctrl-C is not heard; the commands under test must.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

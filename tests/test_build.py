@@ -269,7 +269,7 @@ def analysis(report: dict[str, Any]) -> dict[str, Any]:
     return {key: report[key] for key in ("period", "pipelines", "agents", "recommendations", "groups", "detectors")}
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 10**6))
 def test_order_and_files_of_the_lines_do_not_matter(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = mixed_project(tmp_path_factory.mktemp("shuffled"))
@@ -286,7 +286,7 @@ def test_order_and_files_of_the_lines_do_not_matter(seed: int, tmp_path_factory:
     assert analysis(built(folder, events=[str(folder / "budget" / "*.jsonl.*")])) == base
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(agent=st.sampled_from(["writer", "rare", "brand-new"]), day=st.integers(1, 9))
 def test_one_more_event_never_lowers_its_agents_count(
     agent: str, day: int, tmp_path_factory: pytest.TempPathFactory
