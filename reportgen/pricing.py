@@ -67,8 +67,8 @@ def price_notices(store: Warehouse) -> Iterator[Notice]:
     if told[0]:
         yield Notice(
             code="priced",
-            message=f"{_events(told[0])} of {_count(told[2], 'model')} {_tell(told[0])} no cost: priced from tokens and model,"
-            f" {usd(told[1])} in all",
+            message=f"{_events(told[0])} of {_count(told[2], 'model')} {_tell(told[0])} no cost: priced from tokens and"
+            f" model, {usd(told[1])} in all",
             severity="info",
             count=told[0],
         )
@@ -107,8 +107,8 @@ def price_notices(store: Warehouse) -> Iterator[Notice]:
     for model, events, said, priced in differing[:_NAMED]:
         yield Notice(
             code="price-differs",
-            message=f"model '{model}': {_events(events)} {_tell(events)} {usd(said)}, and its price would give {usd(priced)};"
-            " what is told counts",
+            message=f"model '{model}': {_events(events)} {_tell(events)} {usd(said)}, and its price would give"
+            f" {usd(priced)}; what is told counts",
             count=events,
         )
 

@@ -593,7 +593,7 @@ def test_other_lines_of_a_transcript_are_no_spend(tmp_path: Path) -> None:
     assert seen.codes == {"transcript-repeats": 3, "api-errors": 1}
 
 
-@pytest.mark.parametrize("root", ["resourceSpans", "resourceLogs", "resourceMetrics"])
+@pytest.mark.parametrize("root", ["resourceLogs", "resourceMetrics"])
 def test_an_otlp_line_is_named_and_not_read(tmp_path: Path, root: str) -> None:
     seen = read(tmp_path, {root: [{"scopeSpans": []}], "agent": "a"})
     assert (seen.fates(), seen.codes) == ({"not_cost": 1}, {"otlp-not-read": 1})

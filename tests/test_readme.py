@@ -13,6 +13,11 @@ import pytest
 from project import HEADER
 
 ROOT = Path(__file__).parent.parent
+#: One response in a session of Claude Code.
+SESSION = (
+    '{"type": "assistant", "uuid": "u1", "sessionId": "s1", "cwd": "/work/shop", "timestamp": "2026-11-02T09:14:07Z",'
+    ' "message": {"id": "msg_1", "model": "claude-haiku-4-5", "usage": {"input_tokens": 9, "output_tokens": 99}}}\n'
+)
 README = (ROOT / "README.md").read_text("utf-8")
 
 
@@ -41,6 +46,9 @@ def project(tmp_path: Path) -> Path:
     (folder / "budget" / "cost-events.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     shutil.copy(folder / "budget" / "cost-events.jsonl", folder / "logs" / "a.jsonl")
     subprocess.run(["gzip", str(folder / "logs" / "a.jsonl")], check=True)
+    session = folder / ".claude" / "projects" / "-work-shop" / "s1.jsonl"
+    session.parent.mkdir(parents=True)
+    session.write_text(SESSION, encoding="utf-8")
     row = blocks("markdown")[0].splitlines()[-1]
     (folder / "FEEDBACK.md").write_text(HEADER + row + "\n", encoding="utf-8")
     return folder
@@ -48,8 +56,9 @@ def project(tmp_path: Path) -> Path:
 
 def shell(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "CLAUDE_CONFIG_DIR": str(folder / ".claude")}
     return subprocess.run(
-        ["bash", "-c", text], cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+        ["bash", "-c", text], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
 
 

@@ -100,8 +100,8 @@ _MESSAGES: dict[str, tuple[str, str, str]] = {
     ),
     "otlp-not-read": (
         "warning",
-        "One line is an OpenTelemetry export (OTLP JSON); this version does not read it, so its spend is missing here.",
-        "{n} lines are OpenTelemetry exports (OTLP JSON); this version does not read them, so their spend is missing.",
+        "One line exports OpenTelemetry logs or metrics (OTLP JSON); only spans are read: what it tells is missing.",
+        "{n} lines export OpenTelemetry logs or metrics (OTLP JSON); only spans are read: what they tell is missing.",
     ),
     "otel-parent-spans": (
         "info",

@@ -2,8 +2,8 @@
 title = "What events cost by the price list"
 doc = """
 One row per event that tells no cost, but its tokens and a model whose price is known: what it costs by that price at
-its time (an undated one: at the latest price). Input tokens hold the cache reads where the total says so, and a call of
-more input than a tier begins at costs that tier throughout.
+its time (an undated one: at the latest price). Input tokens hold what was read from a
+cache, and written to it, where the total says so; a call of more input than a tier begins at costs that tier for all.
 """
 
 [columns]
@@ -23,6 +23,10 @@ with calls as (
                 cache_read_tokens <= input_tokens
                 and total_tokens = input_tokens + coalesce(output_tokens, 0) + coalesce(cache_write_tokens, 0)
                 then cache_read_tokens
+            when
+                cache_write_tokens > 0 and total_tokens = input_tokens + coalesce(output_tokens, 0)
+                and coalesce(cache_read_tokens, 0) + cache_write_tokens <= input_tokens
+                then coalesce(cache_read_tokens, 0) + cache_write_tokens
             else 0
         end as fresh_tokens,
         coalesce(output_tokens, 0) as output_tokens,

@@ -18,6 +18,10 @@ with calls as (
                 cache_read_tokens <= input_tokens
                 and total_tokens = input_tokens + coalesce(output_tokens, 0) + coalesce(cache_write_tokens, 0)
                 then cache_read_tokens
+            when
+                cache_write_tokens > 0 and total_tokens = input_tokens + coalesce(output_tokens, 0)
+                and coalesce(cache_read_tokens, 0) + cache_write_tokens <= input_tokens
+                then coalesce(cache_read_tokens, 0) + cache_write_tokens
             else 0
         end as fresh_tokens,
         coalesce(output_tokens, 0) as output_tokens,
