@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 
 #: A found secret: first and last offset (the last excluded), and the label that is written in its place.
 Span = tuple[int, int, str]
@@ -48,6 +48,18 @@ def _bearer(secret: str) -> bool:
     return len(secret) >= 20 or any(c.isdigit() for c in secret)
 
 
+#: How keys and tokens begin that need no rule of their own: their makers chose these letters so that they are found.
+_PREFIXES = (
+    "pplx-", "pcsk_", "lsv2_pt_", "lsv2_sk_", "tvly-", "nvapi-", "csk-", "fw_", "ABSK", "GOCSPX-", "EAACEdEose0cBA",
+    "sq0atp-", "sq0csp-", "shpat_", "shpss_", "shpca_", "shppa_", "xkeysib-", "rubygems_", "dckr_pat_", "dckr_oat_",
+    "doo_v1_", "dor_v1_", "HRKU-", "nfp_", "rnd_", "fm1_", "fm2_", "fo1_", "sbp_", "sb_secret_", "pscale_tkn_",
+    "pscale_pw_", "pscale_oauth_", "lin_api_", "lin_oauth_", "ntn_", "PMAK-", "figd_", "glsa_", "glc_", "NRAK-",
+    "NRJS-", "sntryu_", "sntrys_", "dt0c01.", "dt0s01.", "ATATT3", "ATCTT3", "ATBB", "hvs.", "hvb.", "hvr.", "dp.pt.",
+    "dp.st.", "pul-", "bkua_", "CCIPAT_", "sqp_", "squ_", "sqa_", "sgp_", "tskey-", "AGE-SECRET-KEY-1", "glrt-",
+    "glft-", "glimt-", "glagent-", "gloas-", "glsoat-", "glffct-",
+)  # fmt: skip
+_ANY_PREFIX = "|".join(re.escape(prefix) for prefix in _PREFIXES)
+
 #: label; words that must be in the lower-cased text for the pattern to be tried; pattern (its group `secret`, where it
 #: has one, is what is replaced); a last check on the secret, or None. Case counts unless the pattern says otherwise.
 _TABLE: tuple[tuple[str, tuple[str, ...], str, Callable[[str], bool] | None], ...] = (
@@ -81,13 +93,35 @@ _TABLE: tuple[tuple[str, tuple[str, ...], str, Callable[[str], bool] | None], ..
     # GitHub, GitLab, Slack, npm, PyPI, Hugging Face, DigitalOcean, SendGrid
     ("token", ("gh",), _START + r"gh[pousr]_[A-Za-z0-9_]{20,}", None),
     ("token", ("github_pat_",), _START + r"github_pat_[A-Za-z0-9_]{20,}", None),
-    ("token", ("glpat-",), _START + r"gl(?:pat|ptt|dt|rt|cbt)-[A-Za-z0-9_.-]{12,}", None),
+    ("token", ("glpat-", "glptt-", "gldt-", "glcbt-"), _START + r"gl(?:pat|ptt|dt|cbt)-[A-Za-z0-9_.-]{12,}", None),
     ("token", ("xox", "xapp-"), _START + r"(?:xox[a-z]|xapp)-[A-Za-z0-9-]{8,}", None),
     ("token", ("hooks.slack.com",), r"hooks\.slack\.com/(?:services|workflows)/(?P<secret>[A-Za-z0-9/_-]{8,})", None),
     ("token", ("npm_",), _START + r"npm_[A-Za-z0-9]{30,}", None),
     ("token", ("pypi-",), _START + r"pypi-[A-Za-z0-9_-]{16,}", _mixed),
     ("token", ("hf_",), _START + r"hf_[A-Za-z0-9]{20,}", None),
     ("token", ("dop_v1_",), _START + r"dop_v1_[A-Za-z0-9]{20,}", None),
+    # What has a beginning of its own, with what a dot or an equals sign ties to it
+    (
+        "key",
+        tuple(prefix.lower() for prefix in _PREFIXES),
+        _START + rf"(?:{_ANY_PREFIX})[A-Za-z0-9_-]{{16,}}+(?:[.=][A-Za-z0-9_-]++)*+",
+        _mixed,
+    ),
+    # Databricks, Mailgun, Mailchimp, Twilio, crates.io, Airtable, Terraform, Resend, Alibaba, Azure: letters that words
+    # have too, so that the length and the alphabet tell
+    ("key", ("dapi", "key-", "sk"), _START + r"(?:dapi|key-|SK)[0-9a-f]{32}(?:-[0-9])?(?![A-Za-z0-9])", None),
+    ("key", ("-us",), _START + r"[0-9a-f]{32}-us[0-9]{1,2}(?![A-Za-z0-9])", None),
+    ("token", ("cio",), _START + r"cio[A-Za-z0-9]{32}(?![A-Za-z0-9])", _mixed),
+    ("token", ("pat",), _START + r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}(?![A-Za-z0-9])", None),
+    ("token", (".atlasv1.",), _START + r"[A-Za-z0-9]{10,20}\.atlasv1\.[A-Za-z0-9_=-]{40,}", None),
+    ("key", ("re_",), _START + r"re_[A-Za-z0-9]{6,12}_[A-Za-z0-9]{20,}", _mixed),
+    ("key", ("ltai",), _START + r"LTAI[A-Za-z0-9]{12,30}(?![A-Za-z0-9])", _mixed),
+    ("key", ("q~",), r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_.-]{3,8}Q~[A-Za-z0-9_~.-]{30,}", None),
+    ("token", ("sig=",), r"[?&]sig=(?P<secret>[A-Za-z0-9%/+_-]{20,}=*)", None),
+    # Bots and webhooks of Telegram and Discord
+    ("token", (":aa",), _START + r"[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}", None),
+    ("token", ("/webhooks/",), r"discord(?:app)?\.com/api/webhooks/(?P<secret>[A-Za-z0-9/_-]{8,})", None),
+    ("token", (".",), _START + r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}", _mixed),
     ("key", ("sg.",), _START + r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}", None),
     # JSON Web Tokens: header.payload.signature, the first two starting with base64 of `{"`
     ("token", ("eyj",), _START + r"eyJ[A-Za-z0-9_-]{5,}+\.eyJ[A-Za-z0-9_-]{5,}+(?:\.[A-Za-z0-9_-]*+)?", None),
@@ -159,16 +193,14 @@ _ORDINARY_WORDS = (
 _ORDINARY = frozenset(_ORDINARY_WORDS.split())
 
 
-@lru_cache(maxsize=1)
-def _rules() -> tuple[tuple[str, tuple[str, ...], re.Pattern[str], Callable[[str], bool] | None], ...]:
-    return tuple((label, hints, re.compile(pattern), check) for label, hints, pattern, check in _TABLE)
+#: Each word, with the row of the table that asks for it.
+_HINTS = tuple((hint, row) for row, (_, hints, _, _) in enumerate(_TABLE) for hint in hints)
 
 
-@lru_cache(maxsize=1)
-def _any_hint() -> re.Pattern[str]:
-    """One quick look that lets most texts, which hold no secret at all, go."""
-    hints = {hint for _, hints, _, _ in _TABLE for hint in hints} | set(_ASSIGN_HINTS)
-    return re.compile("|".join(re.escape(hint) for hint in sorted(hints)))
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    # One by one, when a text may need it: compiling all takes longer than a call of `heal`.
+    return re.compile(pattern)
 
 
 @lru_cache(maxsize=1)
@@ -247,15 +279,15 @@ def _is_value(value: str, label: str, match: re.Match[str]) -> bool:
 def _spans(text: str) -> list[Span]:
     """Return every secret in order; secrets that overlap become one, labelled by the first of them."""
     low = text.lower()
-    if not _any_hint().search(low):
-        return []
     found: list[Span] = []
-    for label, hints, pattern, check in _rules():
-        if any(hint in low for hint in hints):
-            for match in pattern.finditer(text):
-                start, end = match.span("secret" if "secret" in pattern.groupindex else 0)
-                if check is None or check(text[start:end]):
-                    found.append((start, end, label))
+    # Most texts hold no secret at all, and are let go here.
+    for row in sorted({row for hint, row in _HINTS if hint in low}):
+        label, _, rule, check = _TABLE[row]
+        pattern = _compiled(rule)
+        for match in pattern.finditer(text):
+            start, end = match.span("secret" if "secret" in pattern.groupindex else 0)
+            if check is None or check(text[start:end]):
+                found.append((start, end, label))
     if any(hint in low for hint in _ASSIGN_HINTS):
         found.extend(_assigned(text))
     # The sort is stable: of two that start together the earlier of the table gives the label.
