@@ -91,9 +91,9 @@ def _headline_problems(file: SqlFile) -> Iterator[ReportgenError]:
         slot = SLOT.fullmatch(brace.group())
         unit = slot and slot.group(2)
         if slot is None:
-            yield ReportgenError(where, f"'headline' holds {brace.group()}, which is no slot", "Write {column}.")
+            yield ReportgenError(where(), f"'headline' holds {brace.group()}, which is no slot", "Write {column}.")
         elif unit and unit != "n" and unit not in UNITS:
-            yield ReportgenError(where, *unit_problem(unit, " in 'headline'", also="n, "))
+            yield ReportgenError(where(), *unit_problem(unit, " in 'headline'", also="n, "))
 
 
 def chart_roles(file: SqlFile) -> list[tuple[str, str]]:

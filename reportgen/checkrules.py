@@ -136,10 +136,10 @@ def detector_texts(file: SqlFile, columns: Sequence[str]) -> Iterator[ReportgenE
             slot = SLOT.fullmatch(found.group())
             if slot is None:
                 what = f"'{'.'.join(key)}' holds {found.group()}, which is not filled in"
-                yield ReportgenError(where, what, "A slot is {column}, or {column:n} without its unit.")
+                yield ReportgenError(where(), what, "A slot is {column}, or {column:n} without its unit.")
             elif slot.group(1) not in columns:
                 what = f"'{'.'.join(key)}' names a column '{slot.group(1)}'{near(slot.group(1), columns)}"
-                yield ReportgenError(where, what, "The SELECT does not give it.")
+                yield ReportgenError(where(), what, "The SELECT does not give it.")
     yield from _described(file, columns)
 
 
@@ -153,7 +153,7 @@ def chart_columns(file: SqlFile, columns: Sequence[str]) -> Iterator[ReportgenEr
         for found, where in file.slots((key,), slot, *texts):
             name = found.group(1)
             if name not in columns:
-                yield ReportgenError(where, f"the SELECT gives no column '{name}'{near(name, columns)}")
+                yield ReportgenError(where(), f"the SELECT gives no column '{name}'{near(name, columns)}")
     yield from _described(file, columns)
     yield from _doubled(file, columns)
 

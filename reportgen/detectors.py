@@ -203,7 +203,7 @@ def _findings(detector: DetectorFile, result: Result, file: _Select) -> list[Fin
             name = found.group(1)
             if name not in result.columns:
                 what = f"'{'.'.join(place)}' names a column '{name}'{near(name, result.columns)}"
-                raise ReportgenError(where, what, "The SELECT does not give it.")
+                raise ReportgenError(where(), what, "The SELECT does not give it.")
     if sum(len(cell) for row in result.rows for cell in row if isinstance(cell, str)) > _MOST_TEXT:
         raise file.problem(f"its rows hold more than {_MOST_TEXT:,} characters of text", "Give less.")
     seen: set[tuple[str, str, str]] = set()

@@ -17,10 +17,10 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -69,22 +69,38 @@ class SqlFile:
         found = next((lines[key[:n]] for n in range(len(key), 0, -1) if key[:n] in lines), None)
         return None if found is None else self.text.count("\n", 0, start) + found
 
-    def slots(self, key: tuple[str, ...], slot: re.Pattern[str], *texts: str) -> Iterator[tuple[re.Match[str], str]]:
-        """Yield what `slot` finds in the texts of a key of the front matter, each with its `path:line:column`.
+    def slots(
+        self, key: tuple[str, ...], slot: re.Pattern[str], *texts: str
+    ) -> Iterator[tuple[re.Match[str], Callable[[], str]]]:
+        """Yield what `slot` finds in the texts of a key of the front matter, each with what tells `path:line:column`.
 
         Where it is written otherwise than it reads (with TOML's escapes), that is the place of the key.
         """
+        found = [one for text in texts for one in slot.finditer(text)]
+        places: list[str] = []
+
+        def where(number: int) -> str:
+            # Nobody asks where a slot stands that nothing is wrong with, and finding out takes a while.
+            if not places:
+                places.extend(self._places(key, [one.group() for one in found]))
+            return places[number]
+
+        for number, one in enumerate(found):
+            yield one, partial(where, number)
+
+    def _places(self, key: tuple[str, ...], wanted: Sequence[str]) -> Iterator[str]:
+        """Yield `path:line:column` of texts that stand one after the other in the value of a key."""
         line = self.line_of(key)
         rows = self.text.split("\n")
         at = 0 if line is None else sum(len(row) + 1 for row in rows[: line - 1])
-        for found in (one for text in texts for one in slot.finditer(text)):
-            place = -1 if line is None else self.text.find(found.group(), at, self.text.find(_CLOSE))
+        for text in wanted:
+            place = -1 if line is None else self.text.find(text, at, self.text.find(_CLOSE))
             if place < 0:
-                yield found, self.where(key)
+                yield self.where(key)
             else:
-                at = place + len(found.group())
+                at = place + len(text)
                 before = self.text[:place]
-                yield found, f"{self.name}:{before.count(chr(10)) + 1}:{place - before.rfind(chr(10))}"
+                yield f"{self.name}:{before.count(chr(10)) + 1}:{place - before.rfind(chr(10))}"
 
     def problem(self, what: str, next_step: str = "", key: str | Sequence[str] = ()) -> ReportgenError:
         """Make an error about this file, placed at the line of `key` where it is named."""
