@@ -14,6 +14,7 @@ from reportgen.chartfiles import ChartFailed
 from reportgen.found import Found
 from reportgen.inputs.sources import Inputs
 from reportgen.model import Build, Notice, Report, Retired
+from reportgen.redact import redact
 from reportgen.render import BUILD_HASH
 from reportgen.report import assemble, with_extras
 from reportgen.resources import resource_dir
@@ -179,7 +180,7 @@ def _build_facts(settings: Settings, only: str | None) -> Build:
         as_of=moment(settings.as_of),
         now=None,
         redacted=settings.redact,
-        project=settings.title,
+        project=redact(settings.title) if settings.redact and settings.title else settings.title,
         settings=[
             ("run_gap", str(int(settings.run_gap.total_seconds())), "seconds"),
             ("score_flag", f"{settings.score_flag:f}", "points"),

@@ -73,11 +73,12 @@ def run(args: Sequence[str], prog: str = "reportgen") -> int:
 class Commands(click.Group):
     """The commands; those of the analysts' workshop are imported only when one of them, or the help, is asked for."""
 
+    LOOKING = ("doctor", "inspect")
     WORKSHOP = ("check", "detectors", "new", "query", "serve", "test")
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, sorted."""
-        return sorted({*super().list_commands(ctx), *self.WORKSHOP, "feedback"})
+        return sorted({*super().list_commands(ctx), *self.WORKSHOP, *self.LOOKING, "feedback"})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name."""
@@ -85,6 +86,10 @@ class Commands(click.Group):
             from reportgen.cli_workshop import COMMANDS
 
             return COMMANDS.get(cmd_name)
+        if cmd_name in self.LOOKING:
+            from reportgen.cli_looking import COMMANDS as LOOKING
+
+            return LOOKING.get(cmd_name)
         if cmd_name == "feedback":
             from reportgen.cli_feedback import feedback
 
@@ -246,7 +251,7 @@ def _build(
         if verbose:
             _show_traceback(problem, error)
         if as_json:
-            print_json(error_object(problem))
+            print_json(error_object(_hidden(problem)))
         return problem.exit_code
     if verbose:
         _tell_notices(result.report.notices)
@@ -267,7 +272,7 @@ def _build(
 
 def tell(message: str) -> None:
     """Print a message of a room to stderr."""
-    click.echo(clean(message), err=True)
+    click.echo(clean(redact(message)), err=True)
 
 
 def _tell_notices(notices: Iterable[Notice]) -> None:
@@ -335,8 +340,14 @@ def _as_problem(error: Exception) -> ReportgenError:
     return ReportgenError("reportgen", what, step, FAULT)
 
 
+def _hidden(error: ReportgenError) -> ReportgenError:
+    """Return the error without secrets and home directories: what a job prints, many can read."""
+    return ReportgenError(redact(error.where), redact(error.what), redact(error.next_step), error.exit_code)
+
+
 def complain(error: ReportgenError) -> None:
     """Print an error to stderr: where, what, and what to do next."""
+    error = _hidden(error)
     where = f"{clean(error.where)}: " if error.where else ""
     # Several problems are several lines; what follows the first is indented, so that no text can pose as an error.
     what = "\n  ".join(clean(line, 1000) for line in error.what.split("\n"))

@@ -226,8 +226,12 @@ def _text(value: object) -> str:
 
 def _error_type(given: str | None, words: str) -> str:
     """Return the folded error type that was given, else the one that the context's words name."""
-    kind = fold_type(squeeze(given or ""))
-    return _safe(kind, kind) if kind else type_from_context(words)
+    cleaned = squeeze(given or "")
+    kind = fold_type(cleaned)
+    if not kind:
+        return type_from_context(words)
+    # A key is told by its capitals, which folding would take away.
+    return fold_type(_safe(cleaned, kind)) if find_secrets(cleaned) else _safe(kind, kind)
 
 
 # --- what the log says ----------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from reportgen.errors import ReportgenError
 from reportgen.healing import DEFAULT_LOG, HealDecision, heal
 from reportgen.healing_policy import INTERRUPTED, POLICY, USAGE
+from reportgen.redact import redact
 
 # Said so, not imported: typing would be a tenth of the time in which a hook starts.
 TYPE_CHECKING = False
@@ -155,7 +156,7 @@ def _parser(prog: str) -> Parser:
 
 def _attempt(text: str) -> int:
     if not re.fullmatch(r"\+?[0-9]{1,4000}", text.strip(), re.ASCII) or not int(text):
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a whole number from 1")
+        raise argparse.ArgumentTypeError(f"{redact(text)[:40]!r} is not a whole number from 1")
     return int(text)
 
 
@@ -188,12 +189,12 @@ def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace | None:
 
 def _unknown(word: str, flags: list[str]) -> str:
     if not word.startswith("-"):
-        return f"{word[:40]!r}: unexpected word; put quotes around a value with blanks in it."
+        return f"{redact(word)[:40]!r}: unexpected word; put quotes around a value with blanks in it."
     from difflib import get_close_matches
 
     near = get_close_matches(word.partition("=")[0], flags, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]}?" if near else f"the flags are {', '.join(flags)}."
-    return f"{word[:40]}: unknown flag; {hint}"
+    return f"{redact(word)[:40]}: unknown flag; {hint}"
 
 
 def _report(decision: HealDecision, prog: str) -> None:
@@ -211,10 +212,10 @@ def _report(decision: HealDecision, prog: str) -> None:
 
 
 def say(text: str) -> None:
-    """Write to stderr what a terminal may show: no escapes, no direction marks, one line a message."""
+    """Write to stderr what a terminal may show and a log may keep: no escapes, no secrets, one line a message."""
     if sys.stderr is None:  # closed by the caller; print would take stdout instead
         return
-    line = "".join(char if char.isprintable() else " " if char in "\n\t" else "\ufffd" for char in text)
+    line = "".join(char if char.isprintable() else " " if char in "\n\t" else "\ufffd" for char in redact(text))
     try:
         print(line, file=sys.stderr, flush=True)
     except OSError:

@@ -213,7 +213,8 @@ class RowReader:
                 score_text=self._safe(values["score"]),
                 issue=self._safe(values.get("issue", "")),
                 resolution=self._safe(values.get("resolution", "")),
-                tags=tuple(self._safe(tag) for tag in read_tags(values["pattern"])),
+                # Before they are folded: a key is told by its capitals.
+                tags=read_tags(self._safe(values["pattern"])),
             )
         )
         self._used.add(number)
