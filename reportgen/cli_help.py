@@ -38,6 +38,8 @@ GROUP_EXAMPLES = """\b
 Start here:
   reportgen build             reads the logs of this directory, writes RECOMMENDATIONS.md and site/
   reportgen build --help      says where inputs are looked for, with examples
+  reportgen inspect FILE      says how a file is understood, before any build
+  reportgen doctor            says what a project lacks, what looks wrong, and the next command
   reportgen init              writes a reportgen.toml in which every setting is explained
 
 \b

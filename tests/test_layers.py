@@ -13,11 +13,11 @@ ROOT = Path(__file__).parent.parent / "reportgen"
 #: Rooms from the top down. A room may import rooms of its own level or below, never above.
 LEVELS = [
     {"__main__"},
-    {"cli", "cli_help", "cli_options", "cli_feedback", "cli_workshop", "starter", "newdetector", "martspage"},
+    {"cli", "cli_help", "cli_options", "cli_feedback", "cli_looking", "cli_workshop", "starter", "newdetector", "martspage"},
     {"summary"},
     {"serving"},
     {"live"},
-    {"building", "checking", "checkrules", "formatcheck", "querying", "catalogue", "", "making", "analysing", "cache"},
+    {"building", "checking", "checkrules", "doctor", "formatcheck", "inspecting", "querying", "catalogue", "", "making", "analysing", "cache"},
     {"loading", "pricing", "formattest", "feedbackadd", "feedbackrow", "marks", "packed"},
     {"report", "tables", "publish", "render", "inputs"},
     {"chartfiles", "wording", "quality", "detectortest"},
@@ -62,7 +62,7 @@ LEVELS = [
 LOW_PARTS = {"reportgen.render.format", "reportgen.render.prose", "reportgen.render.csvtext", "reportgen.render"}
 
 OWNERS = {
-    "click": {"cli", "cli_feedback", "cli_options", "cli_workshop"},
+    "click": {"cli", "cli_feedback", "cli_looking", "cli_options", "cli_workshop"},
     "duckdb": {"engine"},
     "genai_prices": {"pricelist"},
     "msgspec": {"report.json", "packed"},

@@ -1,0 +1,189 @@
+"""`reportgen doctor`: what a project lacks, what looks wrong in it, and the next command for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from reportgen.errors import ExitCode, ReportgenError
+from reportgen.found import Found
+from reportgen.inputs.sources import Inputs, claude_roots, find_inputs
+from reportgen.inspecting import marts_of
+from reportgen.settings import FILE_NAME, Settings, load_settings
+from reportgen.warehouse import Warehouse
+
+Kind = Literal["wrong", "missing", "good"]
+
+#: Notices of a reading that mean more than they say, with what to do about each.
+_NOTICES = {
+    "cost-all-zero": "reportgen inspect {file}",
+    "looks-cumulative": "reportgen inspect {file}",
+    "dates-far-away": 'reportgen query "select event_time, agent, file_no, line_no from dated_events'
+    ' where date_set_aside"',
+    "time-out-of-range": "reportgen inspect {file}",
+    "time-unreadable": "reportgen inspect {file}",
+    "price-unknown": "reportgen init   (then fill in [prices] in reportgen.toml)",
+    "price-differs": 'reportgen query "select * from price_checks"',
+    "file-damaged": "reportgen inspect {file}",
+    "json-array": "jq -c '.[]' {file} > {file}.lines.jsonl",
+    "otlp-not-read": "reportgen inspect {file}",
+    "file-empty": "reportgen hook --print-settings",
+}
+#: A step back in time of more than so many seconds, from one line of a file to the next, is a clock that jumped.
+_JUMP = 86_400
+#: Fewer events than these say nothing about how agents, runs or pipelines are named.
+_FEW = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing: what it is, and the exact next command (empty: nothing to do)."""
+
+    kind: Kind
+    code: str
+    what: str
+    next_command: str = ""
+
+
+def examine(project: Path) -> list[Finding]:
+    """Return what is wrong, then what is missing, then what is good. Raises nothing for what a person can mend."""
+    found: list[Finding] = []
+    try:
+        settings = load_settings(project)
+    except ReportgenError as error:
+        return [_as_finding("settings", error, f"edit {FILE_NAME}")]
+    try:
+        inputs = find_inputs(settings)
+    except ReportgenError as error:
+        if error.exit_code != ExitCode.NO_INPUT or settings.events or settings.feedback or settings.source:
+            return [_as_finding("input", error, "reportgen inspect FILE")]
+        return list(_nothing(error))
+    try:
+        with marts_of(settings, inputs) as (store, read):
+            found += _looked(store, read, inputs)
+    except ReportgenError as error:
+        return [_as_finding("reading", error, "reportgen check")]
+    found += _missing(settings, inputs)
+    order = ("wrong", "missing", "good")
+    return sorted(found, key=lambda one: order.index(one.kind))
+
+
+def _as_finding(code: str, error: ReportgenError, command: str) -> Finding:
+    where = f"{error.where}: " if error.where else ""
+    return Finding(kind="wrong", code=code, what=f"{where}{error.what}", next_command=command)
+
+
+def _nothing(error: ReportgenError) -> Iterator[Finding]:
+    sessions = sum(1 for root in claude_roots() for _ in root.glob("**/*.jsonl"))
+    if sessions:
+        yield Finding(
+            kind="missing", code="no-input",
+            what=f"{error.what} here, but {sessions:,} session files of Claude Code are on this machine",
+            next_command="reportgen build --source claude-code",
+        )  # fmt: skip
+    else:
+        yield Finding(
+            kind="missing", code="no-input", what=error.what, next_command="reportgen hook --print-settings"
+        )  # fmt: skip
+
+
+def _looked(store: Warehouse, read: Found, inputs: Inputs) -> Iterator[Finding]:
+    names = {one.file for one in read.inputs}
+    for notice in read.notices:
+        if notice.code in _NOTICES:
+            file = notice.file or (min(names) if len(names) == 1 else "FILE")
+            where = f"{notice.file}: " if notice.file else ""
+            command = _NOTICES[notice.code].replace("{file}", file)
+            yield Finding(kind="wrong", code=notice.code, what=where + notice.message, next_command=command)
+    for one in read.inputs:
+        if one.rejected:
+            what = f"{one.file}: {one.rejected:,} of {one.lines:,} lines were rejected"
+            yield Finding(kind="wrong", code="rejected", what=what, next_command=f"reportgen inspect {one.file}")
+    if not inputs.events:
+        return
+    facts = store.query(
+        """
+        select
+            count(*) as events,
+            count(*) filter (where not attributed) as nobody,
+            count(distinct agent) filter (where attributed) as agents,
+            count(*) filter (where run_key is null or starts_with(run_key, 'at:')) as no_run,
+            count(*) filter (where pipeline = '(unassigned)') as homeless,
+            count(cost_usd) as with_cost,
+            count(*) filter (where total_tokens > 0) as with_tokens,
+            count(*) filter (where event_time is null) as undated
+        from events
+        """
+    ).dicts()[0]
+    yield from _of_events(facts)
+    jumps = store.query(
+        f"""
+        select count(*) from (
+            select event_time - lag(event_time) over (partition by file_no order by line_no, event_no) as step
+            from events where event_time is not null
+        ) where step < to_seconds(-{_JUMP})
+        """
+    ).rows[0][0]
+    # A few lines that came late are ordinary.
+    if jumps * 1000 >= facts["events"] and jumps:
+        what = f"the clock jumps back by more than a day {jumps:,} times between lines that follow each other"
+        command = 'reportgen query "select file_no, line_no, event_time from events order by file_no, line_no"'
+        yield Finding(kind="wrong", code="clock-jumps", what=what, next_command=command)
+
+
+def _of_events(facts: dict[str, Any]) -> Iterator[Finding]:
+    events = facts["events"]
+
+    def wrong(code: str, what: str, command: str) -> Finding:
+        return Finding(kind="wrong", code=code, what=what, next_command=command)
+
+    if not events:
+        yield wrong("no-events", "no line of the cost events is an event", "reportgen inspect FILE")
+        return
+    yield Finding(kind="good", code="events", what=f"{events:,} events of {facts['agents']:,} agents are read")
+    if facts["nobody"] * 5 >= events:
+        what = f"{facts['nobody']:,} of {events:,} events name no agent"
+        yield wrong("no-agent", what, "reportgen inspect FILE   (then name the key in [events.fields])")
+    elif facts["agents"] == 1 and events >= _FEW:
+        what = f"one agent stands for all {events:,} events: detectors that compare agents have nothing to compare"
+        yield wrong("one-agent", what, "reportgen inspect FILE   (then name the key in [events.fields])")
+    if facts["homeless"] == events and events >= _FEW:
+        what = "no event names its pipeline, and the feedback does not tell"
+        yield wrong("no-pipeline", what, "reportgen inspect FILE   (then name the key in [events.fields])")
+    if facts["no_run"] * 2 > events and events >= _FEW:
+        what = f"{facts['no_run']:,} of {events:,} events have no run id: runs are told from pauses"
+        yield wrong("no-run", what, "reportgen inspect FILE   (then name the key in [events.fields])")
+    if not facts["with_cost"] and not facts["with_tokens"]:
+        yield wrong("no-cost", "no event tells a cost or tokens", "reportgen inspect FILE")
+    elif facts["with_cost"] * 20 < events * 19:
+        what = f"the cost is known for {facts['with_cost'] * 100 // events}% of the events"
+        yield wrong("cost-coverage", what, "reportgen inspect FILE")
+    if facts["undated"] * 20 > events:
+        what = f"{facts['undated']:,} of {events:,} events have no usable time"
+        yield wrong("undated", what, "reportgen inspect FILE   (then name the key in [events.fields])")
+
+
+def _missing(settings: Settings, inputs: Inputs) -> Iterator[Finding]:
+    def missing(code: str, what: str, command: str) -> Finding:
+        return Finding(kind="missing", code=code, what=what, next_command=command)
+
+    if not inputs.events:
+        yield missing(
+            "events", "no cost events: costs and most detectors are left out", "reportgen hook --print-settings"
+        )
+    if not inputs.feedback:
+        command = 'reportgen feedback add --pipeline P --agent A --score 45 --issue "…" --pattern loop-excess'
+        yield missing("feedback", "no FEEDBACK.md: nothing is known about quality", command)
+    if inputs.healing is None:
+        yield missing(
+            "healing", "no healing log: failed steps are not seen", "reportgen heal exec --agent A -- COMMAND"
+        )
+    if inputs.budget is None:
+        command = "printf -- '- window: monthly\\n- limit: 5000 cents\\n' > BUDGET.md"
+        yield missing("budget", "no BUDGET.md: nothing is held against a limit", command)
+    if settings.file is None:
+        yield missing("settings", f"no {FILE_NAME}: every setting has its default", "reportgen init")
+    if not (settings.site / "index.html").is_file():
+        yield missing("report", "no report was built yet", "reportgen build")

@@ -1,0 +1,160 @@
+"""`inspect` says how files are understood, `doctor` what a project lacks; neither writes anything."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from event_world import jsonl
+
+from reportgen.cli import run
+from reportgen.doctor import Finding, examine
+from reportgen.inspecting import as_object, inspect, text_lines
+
+SESSION = {
+    "type": "assistant", "uuid": "u1", "sessionId": "s1", "cwd": "/home/joe/shop", "timestamp": "2026-11-02T09:14:07Z",
+    "message": {"id": "m1", "model": "claude-haiku-4-5", "usage": {"input_tokens": 1000, "output_tokens": 100}},
+}  # fmt: skip
+FLAT = {"ts": "2026-11-02T09:00:00Z", "agentName": "w", "tokens_in": 10, "nested": {"odd": 1}, "cost": 0.5}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty project, which one stands in; no sessions of Claude Code are on the machine."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    home = tmp_path / "project"
+    home.mkdir()
+    monkeypatch.chdir(home)
+    return home
+
+
+def put(path: Path, *records: Any, more: bytes = b"") -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(jsonl(*records) + more)
+
+
+def listing(home: Path) -> list[str]:
+    return sorted(str(path.relative_to(home)) for path in home.rglob("*"))
+
+
+def test_a_mixed_file_is_understood(project: Path) -> None:
+    put(project / "log.jsonl", FLAT, FLAT | {"ts": None, "timestamp": "2026-11-03T09:00:00Z"}, SESSION, SESSION,
+        {"event": "skill", "plugin": "x"}, more=b"{broken}\n\n")  # fmt: skip
+    before = listing(project)
+    found = inspect(["log.jsonl"])
+    assert listing(project) == before
+    (file,) = found.files
+    assert (file.lines, file.used, file.duplicates, file.not_cost, file.rejected, file.blank) == (7, 3, 1, 1, 1, 1)
+    assert found.formats == {
+        "Claude Code transcripts": 2, "Cost events, one a line": 2, "Lines that can't be read": 1,
+        "Lines without agent, tool, tokens or cost": 1,
+    }  # fmt: skip
+    assert found.fields == {
+        "event_time": {"timestamp": 1, "ts": 1}, "agent": {"agentName": 2}, "input_tokens": {"tokens_in": 2},
+        "cost_usd": {"cost": 2},
+    }  # fmt: skip
+    assert found.ignored == {"nested": 2}
+    assert (found.first, found.last, found.undated) == ("2026-11-02T09:00:00Z", "2026-11-03T09:00:00Z", 0)
+    assert (found.events, found.agents) == (3, {"w": 2, "main": 1})
+    # 1000 x $1 + 100 x $5 for a million.
+    assert found.costs == {"priced": {"events": 1, "usd": "0.0015"}, "reported": {"events": 2, "usd": "1"}}
+    assert [one["line"] for one in found.examples] == [1, 2, 4]
+    said = "\n".join(text_lines(found))
+    assert "  agent              agentName (2)" in said
+    assert "  read by nothing    nested" in said
+    assert json.dumps(as_object(found))
+
+
+def test_what_is_shown_of_a_file_is_redacted(project: Path) -> None:
+    put(project / "log.jsonl", {"agent": "joe@example.com", "cost": 1, "mail-joe@example.com": 1})
+    assert "joe@" not in "\n".join(text_lines(inspect(["log.jsonl"])))
+
+
+def test_inspect_on_the_command_line(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "a.jsonl.gz").write_bytes(gzip.compress(jsonl(FLAT)))
+    assert run(["inspect", "a.jsonl.gz", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["agents"] == {"w": 1}
+    assert run(["inspect", "*.gz"]) == 0
+    assert "Time       2026-11-02T09:00:00Z" in capsys.readouterr().out
+    put(Path(os.environ["CLAUDE_CONFIG_DIR"]) / "projects" / "-home-joe-shop" / "s1.jsonl", SESSION)
+    assert run(["inspect", "--source", "claude-code"]) == 0
+    out = capsys.readouterr().out
+    assert "claude-code/s1.jsonl: 1 lines: 1 used; 1 events" in out
+    assert "joe" not in out
+    assert run(["inspect", "nothing.jsonl"]) == 3
+    assert run(["inspect"]) == 2
+
+
+# doctor
+
+
+def found(project: Path) -> dict[str, Finding]:
+    before = listing(project)
+    findings = examine(project)
+    assert listing(project) == before
+    assert [one.kind for one in findings] == sorted(
+        (one.kind for one in findings), key=["wrong", "missing", "good"].index
+    )
+    assert all(one.next_command for one in findings if one.kind != "good")
+    return {one.code: one for one in findings}
+
+
+def test_an_empty_project_is_told_how_to_begin(project: Path) -> None:
+    assert found(project)["no-input"].next_command == "reportgen hook --print-settings"
+    assert run(["doctor"]) == 3
+    put(Path(os.environ["CLAUDE_CONFIG_DIR"]) / "projects" / "-x" / "s1.jsonl", SESSION)
+    one = found(project)["no-input"]
+    assert "1 session files of Claude Code" in one.what
+    assert one.next_command == "reportgen build --source claude-code"
+
+
+def flat(number: int, **more: Any) -> dict[str, Any]:
+    return {"timestamp": f"2026-11-02T09:{number:02d}:00Z", "agent": f"a{number % 2}", "run_id": "r", "pipeline": "p",
+            "cost_usd": "0.5", **more}  # fmt: skip
+
+
+def test_a_good_project_lacks_only_what_it_does_not_have(project: Path) -> None:
+    put(project / "cost-events.jsonl", *(flat(number) for number in range(30)))
+    assert {(code, one.kind) for code, one in found(project).items()} == {
+        ("events", "good"), ("feedback", "missing"), ("healing", "missing"), ("budget", "missing"),
+        ("settings", "missing"), ("report", "missing"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("code", "records"),
+    [
+        ("cost-all-zero", [flat(n, cost_usd=0) for n in range(30)]),
+        ("one-agent", [flat(n, agent="same") for n in range(30)]),
+        ("no-agent", [flat(n, agent=None) for n in range(30)]),
+        ("no-pipeline", [flat(n, pipeline=None) for n in range(30)]),
+        ("no-run", [flat(n, run_id=None) for n in range(30)]),
+        ("looks-cumulative", [flat(n, session_id="s", cost_usd=n) for n in range(30)]),
+        ("clock-jumps", [flat(n) | {"timestamp": f"2026-11-{9 - n % 3 * 2:02d}T09:00:00Z"} for n in range(30)]),
+        ("cost-coverage", [flat(n, cost_usd=None if n % 2 else 1, tokens=5) for n in range(30)]),
+        ("no-cost", [flat(n, cost_usd=None) for n in range(30)]),
+        ("undated", [flat(n, timestamp=None) for n in range(30)]),
+        ("rejected", [*(flat(n) for n in range(30)), [1]]),
+        ("price-unknown", [flat(n, cost_usd=None, model="mystery", input_tokens=5) for n in range(30)]),
+    ],
+)
+def test_what_looks_wrong(project: Path, code: str, records: list[Any]) -> None:
+    put(project / "cost-events.jsonl", *records)
+    wrong = {one.code for one in found(project).values() if one.kind == "wrong"}
+    assert code in wrong
+
+
+def test_settings_that_are_wrong_come_first(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "reportgen.toml").write_text("[inputs]\nevnts = 'x'\n")
+    assert "did you mean 'events'" in found(project)["settings"].what
+    assert run(["doctor"]) == 0
+    assert run(["doctor", "--strict"]) == 1
+    assert "wrong" in capsys.readouterr().out
+    (project / "reportgen.toml").write_text("")
+    put(project / "cost-events.jsonl", *(flat(number) for number in range(30)))
+    assert run(["doctor", "--json"]) == 0
+    assert {one["kind"] for one in json.loads(capsys.readouterr().out)} == {"missing", "good"}
