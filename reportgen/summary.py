@@ -26,6 +26,8 @@ Line = list[tuple[str, Tone]]
 _TONES: dict[Decision, Tone] = {"implement": "good", "defer": "warn", "reject": "faint"}
 _TOP = 3
 _MEASURES: tuple[Measure, ...] = ("usd", "tokens", "events")
+#: What a share of one pipeline is a share of.
+_OF_ALL: dict[Measure, str] = {"usd": "cost in US dollars", "tokens": "tokens", "events": "events"}
 #: What becomes of a line beside being used or rejected.
 _FATES = {name: word for name, word in FATES if name not in ("used", "rejected")}
 #: Joiners that letters of some scripts and many emoji need; every other invisible character goes.
@@ -124,7 +126,7 @@ def _costs(report: Report) -> list[Line]:
     if top is None or top.cost is None:
         missing: list[Line] = [[(f"  {clean(notice.message)}", "plain")] for notice in report.notices[:_TOP]]
         return [[("There is no cost to rank yet.", "strong")], *missing]
-    share = f", {_percent(top.cost_share)} of all in {top.cost_measure}" if top.cost_share is not None else ""
+    share = f", {_percent(top.cost_share)} of all {_OF_ALL[top.cost_measure]}" if top.cost_share is not None else ""
     verb = "costs most" if top.cost_measure != "events" else "has most events (its cost is unknown)"
     if report.build.pipeline_filter is not None:
         # Alone in the report, it need not be the costliest.

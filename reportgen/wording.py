@@ -25,6 +25,9 @@ def fill(finding: Finding, text: str, measure: Measure, *, markdown: bool = True
         if unit is None and raw is not None and name in ("pipeline", "subject"):
             unit = "text"
         shown = show(raw, unit, measure)
+        if name == "observed" and raw is not None and finding.row.get("incomplete") is True:
+            # An event of unknown cost is in it.
+            shown = f"≥ {shown}"
         if bare and shown.endswith("x"):
             shown = shown[:-1]
         # A number is ours and reads better as it is; everything else came from an input.

@@ -20,8 +20,9 @@ class Element:
 
     tag: str
     attributes: dict[str, str]
-    inside: list[Element]
-    text: str = ""
+    # Not told where a test fails: every element would tell of all around it, and all their text.
+    inside: list[Element] = field(repr=False)
+    text: str = field(default="", repr=False)
 
     def has_class(self, name: str) -> bool:
         return name in self.attributes.get("class", "").split()
@@ -31,7 +32,7 @@ class Element:
 class Page:
     """A parsed page: its elements in order of appearance, and what is wrong with its markup."""
 
-    elements: list[Element] = field(default_factory=list)
+    elements: list[Element] = field(default_factory=list, repr=False)
     faults: list[str] = field(default_factory=list)
 
     def all(self, tag: str, css: str | None = None, **attributes: str) -> list[Element]:
@@ -62,7 +63,9 @@ class _Reader(HTMLParser):
         names = [name for name, _ in attrs]
         if len(set(names)) < len(names):
             self.page.faults.append(f"an attribute twice: {tag} {names}")
-        self.end_implied({"td": _CELLS, "th": _CELLS, "tr": (*_CELLS, "tr"), **_ITEMS}.get(tag, ()))
+        rows = (*_CELLS, "tr")
+        ends = {"td": _CELLS, "th": _CELLS, "tr": rows, "tbody": (*rows, "thead", "tbody"), **_ITEMS}
+        self.end_implied(ends.get(tag, ()))
         element = Element(tag, {name: value or "" for name, value in attrs}, list(self.open))
         self.page.elements.append(element)
         if tag not in _VOID:
@@ -84,7 +87,7 @@ class _Reader(HTMLParser):
                 "tr": _CELLS,
                 "thead": (*_CELLS, "tr"),
                 "tbody": (*_CELLS, "tr"),
-                "table": (*_CELLS, "tr", "tbody"),
+                "table": (*_CELLS, "tr", "thead", "tbody"),
                 **_ENDING,
             }.get(tag, ())
         )

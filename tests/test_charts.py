@@ -366,6 +366,20 @@ def test_twenty_thousand_points_stay_compact() -> None:
     assert len(text) < 20_000 * 35
 
 
+def test_points_of_runs_lead_to_their_rows_and_their_links_are_told_in_short() -> None:
+    names = [f"r{number}" for number in range(9)]
+    chart = runs([["2026-11-01T00:00:00Z", str(number), name, False] for number, name in enumerate(names)])
+    places = {name: f"pipelines/docs/runs-2026-11#run-{name}" for name in names[:8]}
+    made = figure(chart, Known(runs={chart.key: places}))
+    assert made["layout"]["meta"]["links"] == [[*places.values(), None]]
+    small = packed(made)["layout"]["meta"]["links"]
+    assert small == [{"heads": [["pipelines/docs/runs-2026-11#run-", 8], [None, 1]]}]
+    # No chart of another pipeline, and none that is not of runs.
+    assert "links" not in figure(chart, Known(runs={"web": places}))["layout"]["meta"]
+    flagged: list[list[Cell]] = [["1", "r1", False]]
+    assert "links" not in figure(agents(flagged), Known(runs={chart.key: places}))["layout"]["meta"]
+
+
 def test_packed_times_come_out_as_they_went_in() -> None:
     for chart in samples():
         made = figure(chart)

@@ -76,8 +76,8 @@ def test_what_costs_most_is_dollars_before_tokens_before_events(
         main(["build"])
         said.append(capsys.readouterr().out.splitlines()[0])
     assert said == [
-        "cheap costs most: under $0.01, 100% of all in usd, 1 run",
-        f"hungry costs most: 12,345,678 tokens, under 1% of all in tokens, {hungry.runs} runs",
+        "cheap costs most: under $0.01, 100% of all cost in US dollars, 1 run",
+        f"hungry costs most: 12,345,678 tokens, under 1% of all tokens, {hungry.runs} runs",
         f"silent has most events (its cost is unknown): 7 events, {silent.runs} runs",
     ]
 

@@ -22,7 +22,7 @@ from report_factory import HOSTILE, hostile_report, sample_report
 
 from reportgen.errors import ReportgenError
 from reportgen.render.markdown import WIDTH, Markdown, as_markdown, fold_lines, render_markdown, table
-from reportgen.render.prose import escape_markdown, one_line, plain
+from reportgen.render.prose import calls_nobody, escape_markdown, one_line, plain
 
 # ── hostile text ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -145,3 +145,40 @@ def test_a_wrong_template_is_named_with_its_line(tmp_path: Path) -> None:
     template.write_text("one\n{{ report.nothing }}\n")
     with pytest.raises(ReportgenError, match=r"RECOMMENDATIONS\.md\.j2:2"):
         render_markdown(sample_report(), template_dirs=[tmp_path])
+
+
+# ── what a host would act on ─────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("text", "markdown"),
+    [
+        ("ask @octocat or @org/team-x", "ask `@octocat` or `@org/team-x`"),
+        ("see #123, GH-12 and !7", "see `#123`, `GH-12` and `!7`"),
+        # No host calls anybody for these.
+        ("a@b.example, C#, #tag, a!b", "a@b.example, C\\#, \\#tag, a!b"),
+        ("`@x` and __@y__", "\\``@x`\\` and \\_\\_@y\\_\\_"),
+        ("{{ site.title }} {% raw %} {{{", "{\\{ site.title }} {\\% raw %} {\\{\\{"),
+    ],
+)
+def test_a_value_calls_nobody_and_starts_no_command_of_a_host(text: str, markdown: str) -> None:
+    assert as_markdown(text) == markdown
+    # It still reads as what it is.
+    shown = "".join(part.content for part in HOST.parseInline(markdown)[0].children or [])
+    assert shown == text
+
+
+def test_code_and_the_goals_of_links_are_left_as_they_are() -> None:
+    written = "Do [this](https://example.org/@a#1) with `@b #2`, then ask @c."
+    assert calls_nobody(written) == "Do [this](https://example.org/@a#1) with `@b #2`, then ask `@c`."
+
+
+def test_what_holds_an_unknown_cost_is_marked_at_least() -> None:
+    report = sample_report()
+    first = report.recommendations[0]
+    seen = [replace(one, value="yes") for one in first.evidence[:1]]
+    some = replace(first, evidence=[replace(seen[0], name="incomplete", unit=None), *first.evidence])
+    text = render_markdown(replace(report, recommendations=[some, *report.recommendations[1:]]))
+    assert "≥: an event of unknown cost is in it." in text
+    assert len(re.findall(r"\| +≥ ", text)) == 1
+    assert "≥" not in made("sample")

@@ -84,15 +84,34 @@ def test_recommendations_are_ranked_in_groups_with_their_members(report: Report,
     assert {found.id for found in report.recommendations} <= set(one.ids)
 
 
-def test_long_lists_put_what_follows_the_first_twenty_under_a_disclosure(report: Report) -> None:
+def test_long_lists_put_what_follows_the_first_twenty_into_a_table_of_a_row_each(report: Report) -> None:
     groups = [
         replace(report.groups[0], group=f"g{n}", rank=n + 1, ids=[report.recommendations[n % 10].id]) for n in range(33)
     ]
     one = page(render_site(replace(report, groups=groups)), "recommendations.html")
-    folded = [e for e in one.all("div", "thing") if any(p.tag == "details" for p in e.inside)]
-    assert len(one.all("div", "thing")) == 33
-    assert len(folded) == 13
-    assert "13 more" in [e.text for e in one.all("summary")]
+    assert [e.attributes["id"] for e in one.all("div", "thing")] == [f"g{n}" for n in range(20)]
+    rows = [e for e in one.all("tr") if e.attributes.get("id", "").startswith("g")]
+    # Nothing is lost: each has its number, its anchor, a link to its page, and the score.
+    assert [e.attributes["id"] for e in rows] == [f"g{n}" for n in range(20, 33)]
+    for n, row in enumerate(rows, 20):
+        cells = [e for e in one.elements if e.tag == "td" and e.inside[-1] is row]
+        assert (cells[0].text, cells[3].text) == (str(n + 1), str(report.groups[0].total))
+        (link,) = [e for e in one.all("a") if row in e.inside]
+        assert link.attributes["href"] == f"recommendations/{groups[n].ids[0]}.html"
+    table = next(e for e in rows[0].inside if e.tag == "table")
+    assert {"data-sort", "data-fold"} <= set(table.attributes)
+
+
+def test_a_large_group_names_ten_findings_and_leads_to_all(report: Report) -> None:
+    ids = [found.id for found in report.recommendations if found.pipeline == report.groups[0].pipeline] * 4
+    group = replace(report.groups[0], ids=ids[:13])
+    one = page(render_site(replace(report, groups=[group, *report.groups[1:]])), "recommendations.html")
+    (table,) = [
+        e for e in one.all("table") if any(p.tag == "details" for p in e.inside) and not e.inside[-1].has_class("data")
+    ][:1]
+    assert len([e for e in one.all("tr") if table in e.inside]) == 1 + 10
+    (link,) = [e for e in one.all("a") if "every-finding.filter=" in e.attributes["href"]]
+    assert link.attributes["href"] == "recommendations.html?every-finding.filter=Bottleneck%20agent%20doc-pipeline#all"
 
 
 def test_a_recommendation_can_be_recomputed_from_its_page(report: Report, site: Site) -> None:
@@ -133,7 +152,7 @@ def test_what_is_unknown_is_called_unknown_and_never_zero(report: Report, site: 
 def test_rounded_numbers_keep_every_digit_in_their_title(site: Site) -> None:
     one = page(site, "agents.html")
     writer = next(e for e in one.all("tr") if e.text.startswith("agent-writer"))
-    cells = {e.text: e.attributes.get("title") for e in one.all("td", "n") if writer in e.inside}
+    cells = {e.text: e.attributes.get("title") for e in one.all("td") if writer in e.inside}
     assert cells["$240.12"] == "$240.118"
     assert cells["58%"] == "58.16%"
     # 55% is 22 of 40: nothing is lost, so nothing is added.
@@ -264,7 +283,7 @@ def test_a_chart_of_many_rows_keeps_its_page_small_and_its_csv_whole(report: Rep
     assert len(rows) == 1 + CHART_ROWS
     # What goes on in time shows its latest rows.
     assert rows[-1].startswith("2026-10-28")
-    assert "The latest 10 rows; the CSV has 270 more." in figure.text
+    assert "The latest 8 rows; the CSV has 272 more." in figure.text
     assert made[f"data/{long.csv}"].count(b"\n") == 1 + 280
 
 

@@ -131,6 +131,24 @@ def test_a_finding_has_the_place_of_its_recommendation() -> None:
     assert {place.of for place in places.values()} == {8}
 
 
+def test_findings_about_one_thing_name_each_other_and_those_of_their_pipeline() -> None:
+    report = sample_report()
+    also = views.see_also(report)
+    by_id = {one.id: one for one in report.recommendations}
+    assert set(also) == set(by_id)
+    for name, others in also.items():
+        one = by_id[name]
+        assert len(others) <= views.SEE_ALSO
+        assert name not in {other.id for other in others}
+        for other in others:
+            assert other.pipeline == one.pipeline
+            assert "pipeline" in (one.subject_kind, other.subject_kind) or other.subject == one.subject
+    # Both about the writer of one pipeline: each leads to the other.
+    writer = [one for one in report.recommendations if (one.pipeline, one.subject) == ("doc-pipeline", "agent-writer")]
+    assert len(writer) >= 2
+    assert all({other.id for other in writer} - {one.id} <= {x.id for x in also[one.id]} for one in writer)
+
+
 def test_the_costliest_agents_come_first_and_the_others_are_summed_up() -> None:
     report = sample_report()
     agents = views.agents_by_cost(report)

@@ -13,7 +13,7 @@ from reportgen.names import ALL_PIPELINES
 from reportgen.render.format import UNKNOWN, show
 from reportgen.render.markdown import table
 from reportgen.render.markdown_rows import evidence_rows
-from reportgen.render.prose import escape_markdown, one_line, visible
+from reportgen.render.prose import calls_nobody, escape_markdown, one_line, visible
 
 _PARTS = (
     ("frequency", "How often"),
@@ -39,7 +39,7 @@ def clipping(found: Recommendation) -> str:
     """
     score = [[label, f"{getattr(found.vfm, name)} of 25", found.vfm_evidence.get(name, "")] for name, label in _PARTS]
     parts = [
-        f"### {escape_markdown(found.title)}",
+        f"### {calls_nobody(escape_markdown(found.title))}",
         _prose(found.finding),
         f"**What to do:** {_prose(found.action)} Effort: {_EFFORT[found.effort]}.",
         f"**Could save:** {_saving(found)}",
@@ -61,7 +61,7 @@ def _tight(text: str) -> str:
 def _prose(text: str) -> str:
     """Return an author's Markdown as one line of it, or as literal text where it is more than prose."""
     line = " ".join(visible(text).split())
-    return line if one_line(line) else escape_markdown(text)
+    return calls_nobody(line if one_line(line) else escape_markdown(text))
 
 
 def _saving(found: Recommendation) -> str:

@@ -20,7 +20,7 @@ from reportgen.render import markdown_rows as rows
 from reportgen.render.format import UNKNOWN, exact, show
 from reportgen.render.markdown_links import Links
 from reportgen.render.pages import environment, fill
-from reportgen.render.prose import escape_markdown, one_line, visible
+from reportgen.render.prose import calls_nobody, escape_markdown, one_line, visible
 from reportgen.render.views import group_views, headline, measure_totals
 
 TEMPLATE = "RECOMMENDATIONS.md.j2"
@@ -82,6 +82,7 @@ def render_markdown(report: Report, *, template_dirs: Sequence[Path] = ()) -> st
         "link_lines": [Markdown(line) for line in links.definitions()],
         "heading_of": lambda one: Markdown(links.heading(one)),
         "says_title": links.says_title,
+        "some_at_least": any(rows.at_least(one) for one in report.recommendations),
         "evidence_rows": rows.evidence_rows,
         "other_rows": rows.other_rows,
         "detector_rows": rows.detector_rows(report),
@@ -103,7 +104,7 @@ def as_markdown(value: object) -> str:
     """Return what an expression of the template prints: literal text, unless it is `Markdown`; None is an error."""
     if value is None:
         raise TypeError("an unknown value would be printed as None")
-    return str(value) if isinstance(value, Markdown) else escape_markdown(value)
+    return str(value) if isinstance(value, Markdown) else calls_nobody(escape_markdown(value))
 
 
 def table(heads: str, body: Iterable[Sequence[object]]) -> Markdown:
@@ -130,7 +131,7 @@ def table(heads: str, body: Iterable[Sequence[object]]) -> Markdown:
 def _prose(text: str) -> Markdown:
     """Return an author's Markdown (a finding, an action) as one line of it, or as literal text where it is more."""
     line = " ".join(visible(text).split())
-    return Markdown(line if one_line(line) else escape_markdown(text))
+    return Markdown(calls_nobody(line if one_line(line) else escape_markdown(text)))
 
 
 # ── for a terminal ───────────────────────────────────────────────────────────────────────────────────────────────

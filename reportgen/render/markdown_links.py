@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from reportgen.model import Recommendation
-from reportgen.render.prose import escape_markdown, plain
+from reportgen.render.prose import calls_nobody, escape_markdown, plain
 from reportgen.render.views import GroupView
 
 _LONGEST = 120
@@ -36,13 +36,13 @@ class Links:
             view.group.group
             for view in groups
             if titles[plain(view.group.title).casefold()] == 1
-            and escape_markdown(view.group.title) == view.group.title
+            and _literal(view.group.title) == view.group.title
             and len(view.group.title) <= _LONGEST
         }
 
     def heading(self, one: Recommendation | GroupView) -> str:
         """Return the heading of a finding, or of a group of several."""
-        return escape_markdown(self._text(one))
+        return _literal(self._text(one))
 
     def says_title(self, one: Recommendation | GroupView) -> bool:
         """Say whether the heading holds the title, so that it need not stand under it."""
@@ -50,7 +50,7 @@ class Links:
 
     def link(self, view: GroupView) -> str:
         """Return the title as a link to its heading."""
-        title = escape_markdown(view.group.title)
+        title = _literal(view.group.title)
         return f"[{title}]" if view.group.group in self._own_name else f"[{title}][{_goal_key(view)}]"
 
     def definitions(self) -> list[str]:
@@ -71,6 +71,10 @@ class Links:
             title, end = one.title, key.rsplit("-", 1)[-1]
         text = plain(f"{title} ({end})")
         return text if len(text) <= _LONGEST and _AGREED.fullmatch(heading_slug(text)) else key
+
+
+def _literal(text: str) -> str:
+    return calls_nobody(escape_markdown(text))
 
 
 def _key(one: Recommendation | GroupView) -> str:

@@ -98,12 +98,18 @@ def evidence_rows(one: Recommendation) -> list[Row]:
     return [
         [
             e.label,
-            (show if e.unit in {"share", "times", "cost", "usd"} else exact)(
+            ("≥ " if e.name == "observed" and at_least(one) else "")
+            + (show if e.unit in {"share", "times", "cost", "usd"} else exact)(
                 e.value, e.unit, one.cost_measure
             ).removesuffix(" UTC"),
         ]
         for e in one.evidence
     ]
+
+
+def at_least(one: Recommendation) -> bool:
+    """Say whether an event of unknown cost is in what was observed, which is then at least what is told."""
+    return any(e.name == "incomplete" and (e.value or "").casefold() in {"true", "yes", "1"} for e in one.evidence)
 
 
 def other_rows(members: Sequence[Recommendation]) -> list[Row]:

@@ -29,8 +29,16 @@ _INLINE = re.compile(
     r"|\$(?!\d)"
     r"|&(?=#?\w+;)"
     # GitHub makes links of bare addresses.
-    r"|:(?=//)|(?<=www)\.",
+    r"|:(?=//)|(?<=www)\."
+    # `{{` and `{%` are commands to what some hosts run over a file before they read its Markdown.
+    r"|(?<=\{)[{%]",
     re.IGNORECASE,
+)
+#: What code hosts make a call to a person or a mark on an issue, whatever escape stands before it: `@name`, `#12`. They
+#: leave it alone in code only. First what is code or the goal of a link already.
+_CALLS = re.compile(
+    r"(?P<kept>(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)|\]\([^)]*\)|\\[^#])"
+    r"|(?<![\w@])@[A-Za-z0-9][\w/-]*|\\?#\d+|(?<![\w!])!\d+|(?<!\w)GH-\d+"
 )
 #: What would start a list, a quote, an underline of a heading or a table's rule at the start of a line.
 _AT_START = re.compile(r"[=>]|[-+:](?=[-+:\s]|$)")
@@ -80,6 +88,15 @@ def escape_markdown(text: object) -> str:
     tail = "\\!" if line.endswith("!") else ""
     body = _INLINE.sub(r"\\\g<0>", line[: len(line) - 1] if tail else line)
     return head + body + tail
+
+
+def calls_nobody(markdown: str) -> str:
+    """Return the line of Markdown with what would call a person or mark an issue of a code host as code."""
+
+    def quiet(found: re.Match[str]) -> str:
+        return found.group() if found["kept"] else f"`{found.group().removeprefix(chr(92))}`"
+
+    return _CALLS.sub(quiet, markdown)
 
 
 def one_line(markdown: str) -> bool:

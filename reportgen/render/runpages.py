@@ -13,7 +13,7 @@ from reportgen.render.prose import plain
 #: What the rows of one page may take, in bytes: with the rest of the page it stays well under a megabyte.
 MOST_BYTES = 800_000
 #: The markup and the numbers of a row, without its run's name.
-_ROW_BYTES = 160
+_ROW_BYTES = 185
 COSTLIEST = 10
 UNDATED = "undated"
 _MONTHS = (

@@ -24,6 +24,7 @@ from reportgen.render.clipping import clipping
 from reportgen.render.format import duration, exact, show, unit_word
 from reportgen.render.highlight import sql_html
 from reportgen.render.lean import lean, lean_asset
+from reportgen.render.markdown_rows import at_least
 from reportgen.render.pages import Environment, Markup, environment, fill, search_path
 from reportgen.render.plotlyjs import plotly_js
 from reportgen.render.prose import plain, to_html
@@ -36,6 +37,17 @@ _CHARTS = "assets/charts.js"
 #: The hash of no text at all: Plotly makes one empty style element and fills it by script, which a policy allows only
 #: where the element itself is allowed. It needs nothing else: no `unsafe-inline`, no `unsafe-eval`, no image.
 EMPTY_STYLE = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+#: The page for missing pages finds the top of the site: above the first folder that a page of it could lie in, at the
+#: depth at which it would. An address that is none of the site's is taken to be of its top.
+_WAY_BACK = r"""
+const parts = location.pathname.split("/").slice(0, -1);
+const deep = { agents: 1, data: 1, detectors: 1, pipelines: 2, recommendations: 1, sql: 1 };
+const at = parts.findIndex((part, n) => Object.hasOwn(deep, part) && parts.length - n <= deep[part]);
+const way = document.getElementById("way");
+way.firstChild.href = [...parts.slice(0, at < 0 ? parts.length : at), "index.html"].join("/").replace(/^\/+/, "/");
+way.hidden = false;
+way.nextElementSibling.hidden = at >= 0;
+"""
 _ONLY_OWN = (
     "default-src 'none'; base-uri 'none'; form-action 'none'; img-src 'self'; script-src 'self'; style-src 'self'"
 )
@@ -80,7 +92,7 @@ def plan_site(report: Report, *, template_dirs: Sequence[Path] = ()) -> dict[str
     env.globals.update(
         show=show, exact=exact, unit_word=unit_word, duration=duration, why_skipped=glossary.why_skipped,
         views=_view_functions(), sql_html=sql_html, pick=_pick,
-        sql_place=sql_place, there=_there, clip=clipping,
+        sql_place=sql_place, there=_there, clip=clipping, at_least=at_least,
     )  # fmt: skip
     env.filters["prose"] = lambda text: Markup(to_html(text))
     env.filters["plain"] = plain
@@ -152,6 +164,7 @@ def _shared(report: Report, script: bytes, own_pages: list[str]) -> dict[str, An
         "outcomes": {status: sum(d.status == status for d in report.detectors) for status in views.STATUSES},
         "score_flag": next((value for name, value, _ in report.build.settings if name == "score_flag"), "60"),
         "places": views.places(groups),
+        "see_also": views.see_also(report),
         "runs": runs,
         "glossary": glossary.TABLES,
         "own_pages": [[name, _title_of(name), None] for name in own_pages],
@@ -250,15 +263,23 @@ def _neighbours(items: list[Recommendation], number: int) -> dict[str, Recommend
 def _not_found(env: Environment, shared: dict[str, Any], style_sheet: bytes) -> bytes:
     """Return the page that a host shows at any depth: it can't know where the style sheet is, so it brings it along.
 
-    Of the style what it needs stands in the page, and the policy allows exactly that text, by its hash; no script, no
-    link to an asset.
+    Of the style what it needs stands in the page, and so does its script; the policy allows exactly these texts, by
+    their hashes. No link to an asset.
     """
-    bare = fill(env, "404.html", {**shared, "style": "", "policy": ""})
+    bare = fill(env, "404.html", {**shared, "style": "", "policy": "", "script": ""})
     sheet = "\n".join(style_sheet.decode("utf-8", "replace").splitlines())
     style = needed(sheet, bare).replace("</", "<\\/")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    policy = f"default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src 'sha256-{digest}'"
-    return fill(env, "404.html", {**shared, "style": Markup(style), "policy": policy}).encode()
+    policy = (
+        "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; "
+        f"script-src {_allowed(_WAY_BACK)}; style-src {_allowed(style)}"
+    )
+    values = {**shared, "style": Markup(style), "script": Markup(_WAY_BACK), "policy": policy}
+    return fill(env, "404.html", values).encode()
+
+
+def _allowed(text: str) -> str:
+    """Return what a policy calls a text that stands in the page."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _policy(page: Page) -> str:

@@ -223,6 +223,36 @@ def places(groups: Sequence[GroupView]) -> dict[str, Place]:
     }
 
 
+#: Findings about the same thing that a page names; their pipeline's page has all.
+SEE_ALSO = 3
+
+
+def see_also(report: Report) -> dict[str, list[Recommendation]]:
+    """Return for each finding's id the others about its agent, run or tag, and those about its pipeline as a whole.
+
+    What is about a whole pipeline has those about its agents; at most `SEE_ALSO`, the best first.
+    """
+    by_pipeline: dict[str, list[Recommendation]] = {}
+    for one in report.recommendations:
+        if one.subject_kind in ("agent", "pipeline"):
+            by_pipeline.setdefault(one.pipeline, []).append(one)
+    out = {}
+    for one in report.recommendations:
+        whole = one.subject_kind == "pipeline"
+        others = [
+            other
+            for other in by_pipeline.get(one.pipeline, [])
+            if other.id != one.id
+            and (
+                whole
+                or other.subject_kind == "pipeline"
+                or (other.subject_kind, other.subject) == (one.subject_kind, one.subject)
+            )
+        ]
+        out[one.id] = others[:SEE_ALSO]
+    return out
+
+
 def agents_by_slug(report: Report) -> dict[str, list[Agent]]:
     """Return the rows of each agent's page, in the report's order."""
     out: dict[str, list[Agent]] = {}

@@ -326,7 +326,9 @@
 
   /* Text as Markdown that reads back as what it is: no character of it acts as markup. */
   const escaped = (text) =>
-    text.replace(/\s+/g, " ").trim().replace(/[\\`*_{}[\]<>|~#&!]|\$(?!\d)|:(?=\/\/)|(?<=www)\./gi, "\\$&");
+    text.replace(/\s+/g, " ").trim().replace(/[\\`*_{}[\]<>|~#&!]|\$(?!\d)|:(?=\/\/)|(?<=www)\./gi, "\\$&")
+      /* A code host would call people, and mark issues, whatever escape stands there; not in code. */
+      .replace(/(?<![\w@])@[a-z\d][\w/-]*|\\[#!]\d+|(?<!\w)GH-\d+/gi, (call) => `\`${call.replace("\\", "")}\``);
 
   /* In the ranked list: what it says of a recommendation. The whole, with its evidence, is to be had on the page. */
   function copyThing(holder) {
