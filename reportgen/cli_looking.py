@@ -19,7 +19,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 
 @click.command("inspect", context_settings=HELP, short_help="Say how a file of cost events is understood.")
 @click.argument("files", nargs=-1, metavar="FILE…")
-@click.option("--source", multiple=True, metavar="TOOL", help="claude-code: your own sessions.")
+@click.option("--source", multiple=True, metavar="TOOL", help="claude-code, codex: your own sessions.")
 @click.option(
     "--project", "-p", default=".", metavar="DIR", type=click.Path(file_okay=False),
     help="Whose settings and formats hold.  [default: .]",

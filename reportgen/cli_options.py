@@ -31,7 +31,7 @@ def report_options(command: F) -> F:
             "--events", type=path, multiple=True, help="Cost events: file, folder or quoted glob. Repeatable."
         ),
         click.option(
-            "--source", multiple=True, metavar="TOOL", help="claude-code: read your own sessions."
+            "--source", multiple=True, metavar="TOOL", help="claude-code, codex: read your own sessions."
         ),
         click.option("--feedback", type=path, multiple=True, help="Feedback: a file or a quoted glob. Repeatable."),
         click.option("--healing-log", type=path, help="The log that `reportgen heal` wrote."),

@@ -91,11 +91,11 @@ SETTINGS: tuple[Setting, ...] = (
         key="source",
         field="source",
         reads=read.event_sources,
-        accepts='"claude-code"',
+        accepts='"claude-code", "codex", or a list of them',
         default="the cost events of the project",
         sample='"claude-code"',
         meaning="Read the sessions that a tool keeps, in place of the default files or with those that are named:"
-        " claude-code is every session below ~/.claude/projects ($CLAUDE_CONFIG_DIR).",
+        " claude-code: below ~/.claude/projects ($CLAUDE_CONFIG_DIR); codex: below ~/.codex ($CODEX_HOME).",
         flag="--source",
     ),
     Setting(

@@ -148,6 +148,12 @@ def test_sessions_are_named_without_the_path_of_their_project(tmp_path: Path, mo
     assert len(find(tmp_path, source=("claude-code",), events=("cost-events.jsonl",)).events) == 5
 
 
+def test_sessions_of_codex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    put(tmp_path / "codex", "sessions/2026/05/02/rollout-1.jsonl", "archived_sessions/rollout-0.jsonl", "history.jsonl")
+    assert names(find(tmp_path, source=("codex",))) == ["codex/2026/05/02/rollout-1.jsonl", "codex/rollout-0.jsonl"]
+
+
 def test_no_session_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "nowhere"))
     error = refused(tmp_path, source=("claude-code",))

@@ -32,6 +32,8 @@ _SAID: dict[InputKind, str] = {
 }
 #: Content is compared by its beginning first, so that different files are not read twice.
 _FIRST_BYTES = 64 * 1024
+#: What says where a tool keeps its files, where that is not the usual place.
+_HOMES = {"claude-code": "CLAUDE_CONFIG_DIR", "codex": "CODEX_HOME"}
 _PROJECT_FOLDER = re.compile(r"\A(?:-|[A-Za-z]--)[^.]*\Z")
 #: The files of a folder that is named for cost events.
 _ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
@@ -77,11 +79,17 @@ def _project(found: re.Match[str]) -> str:
 
 def claude_roots() -> list[Path]:
     """Return the folders in which Claude Code keeps its sessions."""
-    named = os.environ.get("CLAUDE_CONFIG_DIR", "")
+    return _roots("claude-code", ("projects",), (".claude", ".config/claude"))
+
+
+def _codex_roots() -> list[Path]:
+    return _roots("codex", ("sessions", "archived_sessions"), (".codex",))
+
+
+def _roots(tool: str, folders: Sequence[str], usual: Sequence[str]) -> list[Path]:
+    named = os.environ.get(_HOMES[tool], "")
     homes = [Path(name.strip()).expanduser() for name in named.split(",") if name.strip()]
-    if not homes:
-        homes = [Path.home() / ".claude", Path.home() / ".config" / "claude"]
-    roots = [home / "projects" for home in homes]
+    roots = [home / name for home in homes or [Path.home() / name for name in usual] for name in folders]
     return [root for root in roots if root.is_dir()] or roots[:1]
 
 
@@ -153,19 +161,20 @@ class _Finder:
 
     def sessions(self, tool: str) -> Iterator[Source]:
         """Yield the files in which a tool keeps its sessions, named without the path of anything."""
-        roots = claude_roots()
+        # The first folder of Claude Code is the path of a project, with dashes.
+        roots, skipped = (claude_roots(), 1) if tool == "claude-code" else (_codex_roots(), 0)
         found: dict[str, list[Path]] = {}
         for root in roots:
-            for path in sorted(root.glob("**/*.jsonl")):
-                # The first folder is the path of a project, with dashes.
-                inside = path.relative_to(root).parts[1:] or (path.name,)
-                found.setdefault("/".join((tool, *inside)), []).append(path)
+            for path in sorted(root.rglob("*.jsonl*")):
+                if path.name.endswith(_ENDINGS):
+                    inside = path.relative_to(root).parts[skipped:] or (path.name,)
+                    found.setdefault("/".join((tool, *inside)), []).append(path)
         if not found:
             looked = ", ".join(_shown(self._settings, str(root)) for root in roots)
             raise ReportgenError(
                 "--source",
                 f"no session of {tool} found in {looked}",
-                "Set CLAUDE_CONFIG_DIR to its folder, or name the files: --events.",
+                f"Set {_HOMES[tool]} to its folder, or name the files: --events.",
                 ExitCode.NO_INPUT,
             )
         for name, paths in sorted(found.items()):
