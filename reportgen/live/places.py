@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 from pathlib import Path
 
+from reportgen.formatfile import FOLDER as FORMATS
 from reportgen.inputs.sources import default_places
 from reportgen.live.watching import Places, Tree
 from reportgen.resources import resource_dir
@@ -13,6 +14,11 @@ from reportgen.settings import FILE_NAME, Settings
 TEST = ".test.md"
 MACROS = "macros.sql"
 _SQL = (".sql", TEST)
+
+
+def reads_inputs(path: str) -> bool:
+    """Say whether a file of SQL takes part in the reading of inputs: a format, or the macros that it may use."""
+    return path.endswith(MACROS) or Path(path).parent.name == FORMATS
 
 
 def source_places(project: Path, settings_file: Path | None) -> Places:

@@ -22,7 +22,7 @@ from reportgen import publish as publishing
 from reportgen.errors import ReportgenError
 from reportgen.inputs.sources import Inputs
 from reportgen.live.board import Board, Content, Problem, Tests
-from reportgen.live.places import MACROS, TEST, input_places, source_places
+from reportgen.live.places import TEST, input_places, reads_inputs, source_places
 from reportgen.live.problems import Teller
 from reportgen.live.steps import LOCK_SECONDS, Steps, Stopped, quiet
 from reportgen.live.watching import Stamp, Watcher
@@ -176,7 +176,7 @@ class Preview:
     def _build(self, settings: Settings, stamps: Mapping[str, Stamp]) -> Callable[[], bool]:
         steps = self._steps
         found, marks = steps.find_inputs(settings)
-        loaded = steps.load(settings, found, marks, {p: s for p, s in stamps.items() if p.endswith(MACROS)})
+        loaded = steps.load(settings, found, marks, {p: s for p, s in stamps.items() if reads_inputs(p)})
         analysed = steps.analyse(settings, found, loaded, {p: s for p, s in stamps.items() if p.endswith(".sql")})
         problems = self._teller.of_report(analysed)
         broken = frozenset(problem.where.partition(":")[0] for problem in problems)

@@ -134,7 +134,7 @@ class Steps:
         if healed:
             self._tell(healed)
         folder = self._own_folder(settings.work)
-        events = self._read_events(settings, found, marks, folder)
+        events = self._read_events(settings, found, marks, folder, macros)
         limits = Limits(settings.detector_seconds, settings.memory)
         store = KeptWarehouse(folder / f"{next(self._count)}.duckdb", limits=limits)
         try:
@@ -151,9 +151,15 @@ class Steps:
         return loaded
 
     def _read_events(
-        self, settings: Settings, found: Inputs, marks: Mapping[Path, Stamp | None], folder: Path
+        self,
+        settings: Settings,
+        found: Inputs,
+        marks: Mapping[Path, Stamp | None],
+        folder: Path,
+        formats: Mapping[str, Stamp],
     ) -> loading.CostEvents:
         key = (
+            dict(formats),
             [(source, marks.get(source.path)) for source in found.events],
             settings.as_of, settings.fields, settings.redact, settings.running_totals,
         )  # fmt: skip
