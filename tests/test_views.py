@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from page_reader import read_page
 from report_factory import empty_report, sample_report
 
+from reportgen.model import InputFile, InputKind
 from reportgen.render import views
 from reportgen.render.highlight import sql_html
 
@@ -180,3 +181,23 @@ def test_sql_keeps_every_character(sql: str) -> None:
     page = read_page(f"<body>{sql_html(sql)}</body>")
     assert page.faults == []
     assert page.text() == sql.strip("\n")
+
+
+def account(number: int, *, rejected: int = 0, kind: InputKind = "events") -> InputFile:
+    return InputFile(
+        file=f"logs/{number:03d}.jsonl", kind=kind, lines=10 + rejected, used=7, superseded=1, duplicates=1, not_cost=1,
+        rejected=rejected, blank=0, events=9, broken_parts=0,
+    )  # fmt: skip
+
+
+def test_of_many_input_files_those_with_faults_are_shown_and_the_rest_is_summed() -> None:
+    rows = [account(number, rejected=number == 37) for number in range(40)]
+    rows.append(replace(account(40), kind="feedback", file="FEEDBACK.md"))
+    assert views.shown_inputs(rows, 41) == rows
+    shown = views.shown_inputs(rows, 3)
+    assert [row.file for row in shown] == [
+        "logs/000.jsonl", "logs/001.jsonl", "logs/037.jsonl", "37 more files of cost events", "1 more file of feedback",
+    ]  # fmt: skip
+    # Nothing is lost: the rows add up to all lines, and each to its own.
+    assert views.account_total(shown) == views.account_total(rows)
+    assert all(views.fates(row) == row.lines for row in shown)

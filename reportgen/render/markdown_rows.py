@@ -9,13 +9,15 @@ from reportgen.glossary import EFFORTS, FATES, MEASURES, REMARKS, state_of
 from reportgen.model import Basis, Measure, Pipeline, Recommendation, Report
 from reportgen.render.format import exact, show
 from reportgen.render.prose import plain
-from reportgen.render.views import Change, GroupView, MeasureTotal, cost_change, score_change
+from reportgen.render.views import Change, GroupView, MeasureTotal, cost_change, score_change, shown_inputs
 
 Row = list[object]
 
 #: Where there is nothing to know: no review, too few scores. What could be known and isn't is `unknown`.
 NONE = "–"
 INCIDENTS_SHOWN = 20
+#: Input files of which each has its own row; of more, the others are one.
+INPUTS_SHOWN = 20
 SNIPPET_LENGTH = 40
 
 
@@ -210,7 +212,7 @@ def input_rows(report: Report) -> list[Row]:
             show(f.lines, None),
             *(show(getattr(f, name), None) for name, _ in FATES),
         ]
-        for f in report.inputs
+        for f in shown_inputs(report.inputs, INPUTS_SHOWN)
     ]
 
 

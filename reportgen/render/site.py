@@ -189,6 +189,7 @@ def _view_functions() -> dict[str, Any]:
         "fates",
         "first_things",
         "score_change",
+        "shown_inputs",
         "sums",
     )
     return {name: getattr(views, name) for name in names}
