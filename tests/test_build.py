@@ -220,7 +220,8 @@ def test_every_built_in_file_runs_when_pasted(tmp_path: Path) -> None:
     build(tmp_path)
     with duckdb.connect(str(tmp_path / ".reportgen" / "warehouse.duckdb"), read_only=True) as con:
         for path in sorted(resource_dir("sql").rglob("*.sql")):
-            if path.name == "macros.sql":
+            # What a format reads is there only while inputs are read.
+            if path.name == "macros.sql" or path.parent.name == "formats":
                 continue
             rows = con.execute(path.read_text("utf-8")).fetchall()
             assert isinstance(rows, list), path
