@@ -58,6 +58,8 @@ def run(args: Sequence[str], prog: str = "reportgen") -> int:
         complain(ReportgenError("", "interrupted", "Files on disk are whole. Run the command again."))
         return ExitCode.INTERRUPTED
     except click.ClickException as error:
+        # What was mistyped may hold a secret, and an escape.
+        error.message = clean_lines(redact(error.message))
         error.show()
         return error.exit_code
     except Exception as error:

@@ -71,8 +71,14 @@ _TABLE: tuple[tuple[str, tuple[str, ...], str, Callable[[str], bool] | None], ..
         r".*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)",
         None,
     ),
-    # scheme://user:PASSWORD@host
-    ("password", ("://",), r"://[^\s/:@\"'<>]{0,256}:(?P<secret>(?!\[password(?: [0-9]+)?\]@)[^\s/\"'<>]+)@", None),
+    # scheme://user:PASSWORD@host; with one slash left where the address went through a path
+    (
+        "password",
+        (":/",),
+        r"(?:://|(?<=[A-Za-z][A-Za-z0-9]):/)[^\s/:@\"'<>]{0,256}"
+        r":(?P<secret>(?!\[password(?: [0-9]+)?\]@)[^\s/\"'<>]+)@",
+        None,
+    ),
     # OpenAI, Anthropic, OpenRouter: sk-…, sk-ant-…, sk-proj-…
     ("key", ("sk-",), _START + r"sk-(?:ant|proj|or|svcacct|admin|live|test)-[A-Za-z0-9_-]{6,}", None),
     ("key", ("sk-",), _START + r"sk-[A-Za-z0-9_-]{12,}", _mixed),

@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 
 from reportgen.names import clean_name, fold, is_missing
+from reportgen.redact import redact
 
 _DURATION = re.compile(r"([0-9]{1,15})\s*([smhd])")
 _MEMORY = re.compile(r"([0-9]{1,7})\s*(MB|GB)")
@@ -32,6 +33,8 @@ def shown(value: object) -> str:
         text = "an empty list" if not value else "a list"
     else:
         text = str(value)
+    # Before it is cut: of half a key nobody can tell that it is one.
+    text = redact(text)
     return text if len(text) <= 60 else text[:57] + "…" + ("'" if text.startswith("'") else "")
 
 
