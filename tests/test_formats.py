@@ -34,7 +34,7 @@ def message(session: str, ident: str | None, output: int, at: str = "09:00:00", 
     inner = {"model": "m", "usage": {"input_tokens": 1, "output_tokens": output}, **({"id": ident} if ident else {})}
     return {
         "type": "assistant", "uuid": f"{session}{ident}{output}", "sessionId": session, "isSidechain": False,
-        "cwd": "/work/secret/docs", "timestamp": f"2026-05-02T{at}Z", "message": inner, **more,
+        "cwd": "/srv/secret/docs", "timestamp": f"2026-05-02T{at}Z", "message": inner, **more,
     }  # fmt: skip
 
 

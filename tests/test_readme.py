@@ -15,7 +15,7 @@ from project import HEADER
 ROOT = Path(__file__).parent.parent
 #: One response in a session of Claude Code.
 SESSION = (
-    '{"type": "assistant", "uuid": "u1", "sessionId": "s1", "cwd": "/work/shop", "timestamp": "2026-11-02T09:14:07Z",'
+    '{"type": "assistant", "uuid": "u1", "sessionId": "s1", "cwd": "/srv/shop", "timestamp": "2026-11-02T09:14:07Z",'
     ' "message": {"id": "msg_1", "model": "claude-haiku-4-5", "usage": {"input_tokens": 9, "output_tokens": 99}}}\n'
 )
 README = (ROOT / "README.md").read_text("utf-8")
