@@ -87,10 +87,13 @@ class Format:
 
     def matches(self, record: Mapping[str, Any], unsure: type | None = None) -> bool:
         """Say whether a record is of the format; a value of the type `unsure` may be anything but nothing."""
-        return any(
-            all(_holds(at(record, path), wanted, unsure) for path, wanted in conditions)
-            for conditions in self.recognised
-        )
+        for conditions in self.recognised:
+            for path, wanted in conditions:
+                if not _holds(at(record, path), wanted, unsure):
+                    break
+            else:
+                return True
+        return False
 
 
 def at(record: Mapping[str, Any], path: Path_) -> object:
@@ -104,6 +107,11 @@ def at(record: Mapping[str, Any], path: Path_) -> object:
 
 
 def _holds(value: object, wanted: Wanted, unsure: type | None) -> bool:
+    if unsure is None:
+        if wanted is True:
+            return value is not None
+        if type(wanted) is frozenset:
+            return type(value) is str and value in wanted
     value = getattr(value, "value", value) if unsure is not None and not isinstance(value, unsure) else value
     if isinstance(wanted, bool):
         return (value is not None) is wanted

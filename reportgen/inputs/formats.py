@@ -70,9 +70,8 @@ class Formats:
     formats: Sequence[Format]
     folder: Path
     own: Path | None = None
-    #: Places of a source: its innermost folders and its name, set before `add`.
-    folders: tuple[str, ...] = ()
-    file: str = ""
+    #: Where the file at hand lies: its innermost folders and its name, as they go into the CSV.
+    _place: str = ","
     #: By format's id: its records.
     counts: dict[str, int] = field(default_factory=dict)
     _aside: dict[str, _Aside] = field(default_factory=dict)
@@ -81,7 +80,7 @@ class Formats:
 
     def begin(self, path: Path) -> None:
         """Begin with a file."""
-        self.folders, self.file = tuple(path.parts[:-1][-_FOLDERS:]), path.name
+        self._place = f"{' '.join(map(_hex, path.parts[:-1][-_FOLDERS:]))},{_hex(path.name)}"
 
     def of(self, record: Record, candidates: Iterable[Format]) -> Format | None:
         """Return the format of a record."""
@@ -98,9 +97,8 @@ class Formats:
             aside = self._aside[one.file.id] = _Aside(path, path.open("w", encoding="utf-8", newline=""))
         said = at(record, one.time) if one.time else None
         time = "" if said is None or said == "" else utc_text(said)[0]
-        folders = " ".join(_hex(name) for name in self.folders)
         quoted_text = text.replace('"', '""')
-        aside.file.write(f'{file_no},{line_no},{part},{time},{folders},{_hex(self.file)},"{quoted_text}"\n')
+        aside.file.write(f'{file_no},{line_no},{part},{time},{self._place},"{quoted_text}"\n')
         aside.lines += 1
         self.counts[one.file.id] = self.counts.get(one.file.id, 0) + 1
         return True
@@ -160,20 +158,25 @@ def _hex(name: str) -> str:
 
 def pruned(value: object, keys: Mapping[str, Any]) -> str:
     """Return the JSON text of a value with only these keys of its objects, and with its long texts cut."""
-    if isinstance(value, NumberText):
-        return str(value)
-    if isinstance(value, str):
-        return encode_basestring_ascii(value[:LONGEST_TEXT])
+    # Every line of a format goes through here, so the common kinds come first and no generator is made.
+    if type(value) is str:
+        return encode_basestring_ascii(value if len(value) <= LONGEST_TEXT else value[:LONGEST_TEXT])
+    parts = []
+    if type(value) is dict:
+        for key, one in value.items():
+            below = keys.get(key) if keys else keys
+            if below is not None:
+                parts.append(f"{encode_basestring_ascii(key)}:{pruned(one, below)}")
+        return "{" + ",".join(parts) + "}"
+    if type(value) is list:
+        for one in value:
+            parts.append(pruned(one, keys))
+        return "[" + ",".join(parts) + "]"
     if value is None:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, dict):
-        kept = ((key, keys[key]) for key in value if key in keys) if keys else ((key, keys) for key in value)
-        members = (f"{encode_basestring_ascii(key)}:{pruned(value[key], below)}" for key, below in kept)
-        return "{" + ",".join(members) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(pruned(one, keys) for one in value) + "]"
+    # An integer, or a `NumberText` as it was written.
     return str(value)
 
 
@@ -240,8 +243,11 @@ def _fetch(store: Warehouse, one: Format, columns: Sequence[str]) -> list[Read]:
     chosen = ", ".join([*PLACE, "fate", "note", f"{long_writes} as long_writes", *names])
     found = store.query(f"select {chosen} from ({once_sql(one)}) order by {', '.join(PLACE)}, row_no").rows
     rows: list[Read] = []
+    keys = [_KEYS.get(name, name) for name in names]
     for file_no, line_no, part, fate, note, writes, *values in found:
-        event = {_KEYS.get(name, name): plain(value) for name, value in zip(names, values, strict=True)}
+        event: Record = {}
+        if fate == "event":
+            event = {key: plain(value) for key, value in zip(keys, values, strict=True)}
         rows.append(Read(file_no, line_no, part, fate, event, note, writes))
     return rows
 

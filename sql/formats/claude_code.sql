@@ -17,6 +17,10 @@ keys = [
 ]
 
 [[recognised]]
+type = true
+isSidechain = true
+
+[[recognised]]
 type = "assistant"
 sessionId = true
 "message.usage" = { is = "object" }
@@ -40,10 +44,6 @@ subtype = true
 type = ["result", "progress"]
 sessionId = true
 subtype = true
-
-[[recognised]]
-type = true
-isSidechain = true
 
 [[recognised]]
 type = true
