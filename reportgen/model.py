@@ -11,10 +11,27 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from reportgen.told import Agent as Agent
+from reportgen.told import Basis as Basis
+from reportgen.told import BudgetWindow as BudgetWindow
+from reportgen.told import Healing as Healing
+from reportgen.told import HealingAttempt as HealingAttempt
+from reportgen.told import Incident as Incident
+from reportgen.told import InputFile as InputFile
+from reportgen.told import InputKind as InputKind
+from reportgen.told import Measure as Measure
+from reportgen.told import Notice as Notice
+from reportgen.told import Outcome as Outcome
+from reportgen.told import Period as Period
+from reportgen.told import Pipeline as Pipeline
+from reportgen.told import RejectedLine as RejectedLine
+from reportgen.told import Run as Run
+from reportgen.told import TagCount as TagCount
+from reportgen.told import ToolUse as ToolUse
+from reportgen.told import Trend as Trend
+
 SCHEMA_VERSION = 1
 
-Measure = Literal["usd", "tokens", "events"]
-Basis = Literal["measured", "priced", "estimated", "unknown"]
 Decision = Literal["implement", "defer", "reject"]
 Effort = Literal["S", "M", "L"]
 #: `tag`: a feedback tag of the pipeline; `other`: anything else (a limit, a model), which has no reviews or incidents.
@@ -22,8 +39,6 @@ SubjectKind = Literal["agent", "run", "pipeline", "project", "tag", "other"]
 Status = Literal["found", "clear", "skipped", "error"]
 #: The folders of `sql/`, in the order in which they are built; the detectors stand between marts and scoring.
 SqlKind = Literal["macros", "sources", "marts", "scoring", "charts", "tables"]
-Outcome = Literal["escalated", "blocked", "presumed recovered"]
-InputKind = Literal["events", "feedback", "healing", "budget"]
 #: A cell of a chart's or a table's row: exact numbers as text, small counts as numbers.
 Cell = str | int | float | bool | None
 
@@ -48,185 +63,6 @@ class Build:
     settings: list[tuple[str, str, str]]
     #: One hash over all outputs, the same in each of them: a mix of two builds would show.
     hash: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Period:
-    """First and last dated entry looked at, and the exact days between them (text, 6 places)."""
-
-    first: str | None
-    last: str | None
-    days: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InputFile:
-    """The account of one input file. used + superseded + duplicates + not_cost + rejected + blank = lines."""
-
-    file: str
-    kind: InputKind
-    lines: int
-    used: int
-    superseded: int
-    duplicates: int
-    not_cost: int
-    rejected: int
-    blank: int
-    #: Records taken (a line may hold several events), and torn records glued to a good one.
-    events: int
-    broken_parts: int
-    #: Records that are fine but outside `--since`/`--until`/`--as-of`.
-    outside_period: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RejectedLine:
-    """One line nothing could be taken from, and why; the snippet is short and redacted."""
-
-    file: str
-    line: int
-    reason: str
-    snippet: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Notice:
-    """One data-quality remark. `code` is stable (`cost-all-zero`), `count` how many things it is about."""
-
-    code: str
-    message: str
-    severity: Literal["info", "warning"] = "warning"
-    file: str | None = None
-    line: int | None = None
-    count: int = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pipeline:
-    """One pipeline. `cost` is in `cost_measure`; None where nothing is known (a pipeline without events)."""
-
-    pipeline: str
-    #: File name of its page, without `.html`; unique, stable, safe.
-    slug: str
-    runs: int
-    #: How runs were told apart: `run ids`, `gaps`, `run ids and gaps`, `feedback dates`, or `none`.
-    run_source: str
-    events: int
-    agents: int
-    cost_measure: Measure
-    cost: str | None
-    #: Share of the pipeline's events whose cost is known in the measure (None without events).
-    cost_coverage: float | None
-    cost_basis: Basis
-    #: Share of the project's cost among pipelines of the same measure.
-    cost_share: float | None
-    mean_run_cost: str | None
-    #: Runs with an event of unknown cost in them (it adds 0).
-    incomplete_runs: int
-    unattributed_events: int
-    inferred_events: int
-    undated_events: int
-    runless_events: int
-    first: str | None
-    last: str | None
-    feedback_rows: int
-    mean_score: float | None
-    #: The later and the earlier half of the period: cost per run, and mean score ("is it getting better").
-    recent_run_cost: str | None
-    earlier_run_cost: str | None
-    recent_score: float | None
-    earlier_score: float | None
-    #: Ids of its recommendations, best first.
-    recommendations: list[str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trend:
-    """The cost of one measure, the later half of the period beside the earlier, over the pipelines shown.
-
-    A run counts where it started; runs without a time count in neither half. Costs are None where no run of that half
-    is there to tell, so that a change is only ever a measured one.
-    """
-
-    measure: Measure
-    #: The middle of the project's period: what starts then or later is of the later half.
-    middle: str | None
-    earlier_runs: int
-    recent_runs: int
-    earlier_cost: str | None
-    recent_cost: str | None
-    #: Quotients, 6 places.
-    earlier_run_cost: str | None
-    recent_run_cost: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """One run of a pipeline; `cost` is in the pipeline's measure, None where nothing is known."""
-
-    pipeline: str
-    run: str
-    #: Its anchor on the page of its month, the same in every build: `run-doc-1007-03`.
-    anchor: str
-    started: str | None
-    ended: str | None
-    events: int
-    agents: int
-    cost: str | None
-    #: True where an event of unknown cost is in it.
-    incomplete: bool
-    #: Ids of the recommendations about it.
-    recommendations: list[str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolUse:
-    """How often an agent used a tool, and at what cost (in the pipeline's measure)."""
-
-    tool: str
-    events: int
-    cost: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TagCount:
-    """A feedback tag and how many rows carry it; `recurring` from 3 rows on."""
-
-    tag: str
-    rows: int
-    recurring: bool
-    known: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agent:
-    """One agent in one pipeline (the bucket `(unattributed)` included, with `attributed` false)."""
-
-    agent: str
-    pipeline: str
-    #: File name of the agent's page (one page an agent, over all its pipelines), without `.html`.
-    slug: str
-    attributed: bool
-    events: int
-    runs: int
-    cost: str | None
-    cost_share: float | None
-    cost_basis: Basis
-    cost_per_run: str | None
-    feedback_rows: int
-    scores: int
-    mean_score: float | None
-    low_scores: int
-    error_rate: float | None
-    #: Mean of the last 10 scores less the mean of the 10 before; None with fewer than 20 scores.
-    trend: float | None
-    flagged: bool
-    first_seen: str | None
-    last_seen: str | None
-    in_roster: bool
-    tools: list[ToolUse]
-    patterns: list[TagCount]
-    recommendations: list[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -434,70 +270,6 @@ class SqlText:
     sql: str = ""
     #: What it reads, by name: `agents`, `findings`, `raw.events`, `params.cost_outlier`.
     reads: list[str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HealingAttempt:
-    """One line of the healing log."""
-
-    timestamp: str | None
-    pipeline: str
-    agent: str
-    run_id: str | None
-    error_type: str
-    attempt: int | None
-    action: str
-    reason: str
-    context: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Incident:
-    """Consecutive attempts of one (run, agent, error type) whose number rises."""
-
-    pipeline: str
-    agent: str
-    run_id: str | None
-    error_type: str
-    outcome: Outcome
-    attempts: int
-    first: str | None
-    last: str | None
-    last_action: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Healing:
-    """The healing log summed up; `entries` are the newest first, at most 500 (the CSV has all)."""
-
-    present: bool
-    attempts: int
-    incidents: int
-    escalated: int
-    blocked: int
-    recovered: int
-    entries: list[HealingAttempt]
-    incident_list: list[Incident]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BudgetWindow:
-    """A limit of BUDGET.md against what was spent in its current window (the one that holds `now`)."""
-
-    #: `(all agents)` or an agent's name.
-    subject: str
-    window: str
-    limit_usd: str
-    warn_percent: str | None
-    hard_stop: bool | None
-    window_start: str | None
-    spent_usd: str | None
-    share: float | None
-    state: Literal["ok", "warn", "over", "unknown"]
-    #: Earlier windows of the period that went over, and how many there were.
-    windows_over: int
-    windows: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

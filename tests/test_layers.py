@@ -41,9 +41,10 @@ LEVELS = [
     {"settings", "healing_journal", "hook"},
     {"settings_file", "settings_values", "settings_table", "tomlfile", "healing_policy"},
     {"found", "names", "identity", "glossary"},
+    {"model"},
     {
         "redact",
-        "model",
+        "told",
         "errors",
         "resources",
         "linelog",
