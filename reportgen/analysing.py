@@ -11,6 +11,7 @@ from reportgen import detectorfile, macros, tables
 from reportgen import detectors as detecting
 from reportgen import publish as publishing
 from reportgen.chartfiles import ChartFailed
+from reportgen.errors import ReportgenError
 from reportgen.found import Found
 from reportgen.inputs.sources import Inputs
 from reportgen.model import Build, Notice, Report, Retired
@@ -47,6 +48,7 @@ def analyse(
 ) -> Analysed:
     """Run detectors, scoring and charts on the marts. Raises ReportgenError where the settings or scoring are wrong."""
     stages = stages or Stages()
+    _refuse_too_many(store, settings, only, 0)
     built_in, own = resource_dir("sql"), settings.project / "sql"
     files = find_sql_files("detectors", built_in, own)
     detectorfile.check_settings(files, settings)
@@ -77,6 +79,7 @@ def analyse(
         )
         stage.rows = sum(len(one.findings) for one in outcomes)
     scoring = find_sql_files("scoring", built_in, own)
+    _refuse_too_many(store, settings, only, sum(len(one.findings) for one in outcomes))
     with stages.stage("score"):
         store.fill("findings", detecting.FINDINGS, [f.cells() for o in outcomes for f in o.findings])
         store.create_tables(scoring)
@@ -117,6 +120,23 @@ def analyse(
     report = replace(report, notices=[*report.notices, *notices])
     report = with_extras(report, tables=wholes.tables, retired=())
     return Analysed(report=report, ids=ids, failed=[*failed, *wholes.failed], csvs=wholes.files)
+
+
+def _refuse_too_many(store: Warehouse, settings: Settings, only: str | None, findings: int) -> None:
+    """Refuse, before the work is done, a site of more pages than a disk and a reader are meant to hold."""
+    where = "" if only is None else "where pipeline = ?"
+    agents, pipelines = store.query(
+        f"select (select count(*) from agents {where}), (select count(*) from pipelines {where})",
+        [] if only is None else [only, only],
+    ).rows[0]
+    if agents + pipelines + findings > settings.pages:
+        what = (
+            f"the site would have a page for each of {agents:,} agents, {pipelines:,} pipelines"
+            + (f" and {findings:,} findings" if findings else "")
+            + f", which is more than {settings.pages:,}"
+        )
+        step = "Raise it, look at one --pipeline or a shorter --window, or see to names that differ in every run."
+        raise ReportgenError("[limits] pages", what, step)
 
 
 def with_retired(settings: Settings, analysed: Analysed) -> Analysed:

@@ -28,8 +28,8 @@ _SAMPLES = 16
 _SAMPLE = 4 << 10
 #: Settings that change nothing about how inputs are read and marts are built.
 _AFTER_MARTS = frozenset({
-    "file", "recommendations", "site", "single_file", "title", "detector_seconds", "detector_findings", "parameters",
-    "disabled", "enabled", "strict", "adopt", "fail_on", "memory", "verify_cache",
+    "file", "recommendations", "site", "single_file", "title", "detector_seconds", "detector_findings", "pages",
+    "parameters", "disabled", "enabled", "strict", "adopt", "fail_on", "memory", "verify_cache",
 })  # fmt: skip
 #: Settings that change nothing about what is made.
 _NO_MATTER = frozenset({"verify_cache"})

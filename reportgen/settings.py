@@ -54,9 +54,11 @@ class Settings:
     pipeline: str | None = None
     #: The project's name, for titles; empty: none.
     title: str = ""
-    #: How far one detector may go: its time, its findings, and the memory of a query as DuckDB takes it.
+    #: How far one detector may go: its time, its findings, and the memory of a query as DuckDB takes it. And how many
+    #: pages the site may get for agents, pipelines and findings.
     detector_seconds: int = 30
     detector_findings: int = 10_000
+    pages: int = 10_000
     memory: str = "2GB"
     #: Agents that a pipeline is meant to have, by pipeline name as written.
     roster: dict[str, tuple[str, ...]] = field(default_factory=dict)

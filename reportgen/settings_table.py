@@ -18,9 +18,8 @@ class Setting:
     field: str
     #: Turns the value of the file or the flag into the field's; raises ValueError with a clause.
     reads: Callable[[object], object]
-    #: What a value may be, for people.
+    #: What a value may be, and what holds without the setting, for people.
     accepts: str
-    #: What holds without the setting, for people.
     default: str
     #: A TOML value for the starter file: the default itself where it can be written down.
     sample: str
@@ -290,6 +289,16 @@ SETTINGS: tuple[Setting, ...] = (
         default="10000",
         sample="10000",
         meaning="The most findings that one detector may have.",
+    ),
+    Setting(
+        table="limits",
+        key="pages",
+        field="pages",
+        reads=read.findings,
+        accepts="a whole number from 1 to 1,000,000",
+        default="10000",
+        sample="10000",
+        meaning="The most pages of agents, pipelines and findings; 10,000 take about 200 MB.",
     ),
     Setting(
         table="limits",

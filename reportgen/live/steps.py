@@ -33,7 +33,7 @@ _PREFIX = "serve-"
 #: Settings that change nothing about how inputs are read and loaded.
 _AFTER_LOADING: dict[str, Any] = {
     "parameters": {}, "disabled": frozenset(), "enabled": frozenset(), "pipeline": None, "strict": False,
-    "adopt": False, "fail_on": None, "single_file": None, "detector_seconds": 0, "detector_findings": 0,
+    "adopt": False, "fail_on": None, "single_file": None, "detector_seconds": 0, "detector_findings": 0, "pages": 0,
 }  # fmt: skip
 
 
