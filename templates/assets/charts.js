@@ -10,7 +10,7 @@
   const LOOK = {
     "config": { "displayModeBar": false, "displaylogo": false, "responsive": true, "typesetMath": false },
     "layout": {
-      "margin": { "l": 8, "r": 16, "t": 12, "b": 8, "pad": 0 },
+      "margin": { "l": 8, "r": 28, "t": 12, "b": 8, "pad": 0 },
       "paper_bgcolor": "rgba(0,0,0,0)",
       "plot_bgcolor": "rgba(0,0,0,0)",
       "font": { "size": 13 },

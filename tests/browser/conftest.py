@@ -95,17 +95,17 @@ class Reader:
         )
         return self.page
 
-    def barriers(self, *rules: str) -> list[str]:
+    def barriers(self, *rules: str, within: str = "document") -> list[str]:
         """Return what axe-core finds on the page as it is now: rule, how bad, and the first places.
 
-        `rules`: only these; all of axe's own choice otherwise.
+        `rules`: only these; all of axe's own choice otherwise. `within`: an expression that gives what to look at.
         """
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(AXE)
         options: dict[str, object] = {"preload": False, "resultTypes": ["violations"]}
         if rules:
             options["runOnly"] = list(rules)
-        found = self.page.evaluate("(options) => axe.run(document, options)", options)
+        found = self.page.evaluate(f"(options) => axe.run({within}, options)", options)
         return [
             f"{one['id']} ({one['impact']}): {[node['html'][:160] for node in one['nodes'][:3]]}"
             for one in found["violations"]
@@ -197,6 +197,12 @@ def undrawn(real: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactor
         return made[name]
 
     return get
+
+
+@pytest.fixture(scope="session")
+def looked_at() -> set[str]:
+    """Give what the pages are made of that axe-core has looked at so far, on whatever site (see `walk.MAKE_UP`)."""
+    return set()
 
 
 @pytest.fixture

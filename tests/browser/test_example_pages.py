@@ -9,7 +9,7 @@ import pytest
 
 from .conftest import WIDE, Reader
 from .real_sites import pages_of
-from .walk import COLOURS, SHEET, lost_links, walk
+from .walk import COLOURS, TRIM, lost_links, walk
 
 pytestmark = pytest.mark.browser
 
@@ -17,12 +17,14 @@ Readers = Callable[..., Reader]
 Real = Callable[[str], Path]
 
 
-def test_nothing_is_wrong_on_any_page(undrawn: Real, reader: Readers, request: pytest.FixtureRequest) -> None:
+def test_nothing_is_wrong_on_any_page(
+    undrawn: Real, reader: Readers, looked_at: set[str], request: pytest.FixtureRequest
+) -> None:
     site = undrawn("example")
     one = reader(viewport=WIDE, color_scheme="light")
     paths = pages_of(site)
     assert len(paths) >= 70
-    assert walk(one, site, paths, few=2, all_of_them=request.config.getoption("--every-page")) == {}
+    assert walk(one, site, paths, looked_at=looked_at, all_of_them=request.config.getoption("--every-page")) == {}
     assert one.said == []
     assert [address for address in one.asked if not address.startswith(site.as_uri())] == []
 
@@ -31,31 +33,27 @@ def test_every_link_and_anchor_leads_somewhere(real: Real) -> None:
     assert lost_links(real("example"), [path for path in pages_of(real("example")) if path != "404.html"]) == []
 
 
-def test_the_main_pages_make_a_pdf_of_several_sheets(real: Real, reader: Readers) -> None:
-    one = reader(viewport={"width": SHEET, "height": 900})
-    for path in ("index.html", "recommendations.html"):
-        one.open(real("example") / path)
-        one.see_all()
-        made = one.page.pdf(prefer_css_page_size=True)
-        assert made.startswith(b"%PDF")
-        assert made.count(b"/Type /Page\n") >= 2
-    assert one.said == []
-
-
-def test_charts_that_are_drawn_are_no_barrier(real: Real, reader: Readers) -> None:
+def test_charts_that_are_drawn_are_no_barrier_and_go_on_paper(real: Real, reader: Readers) -> None:
     # One page of each kind of chart.
     site = real("example")
     best = sorted(path for path in pages_of(site) if path.startswith("recommendations/cost-outlier"))[0]
     paths = ["index.html", "pipelines/doc-pipeline.html", "agents/agent-writer.html", "healing.html", best]
     wrong = {}
-    for theme in ("light", "dark"):
-        one = reader(viewport=WIDE, color_scheme=theme)
-        for path in paths:
-            one.open(site / path)
-            one.see_all()
-            assert one.page.locator(".chart.failed").count() == 0
-            assert one.page.locator(".plot .main-svg").count() > 0, path
-            # Nothing but the colours differs.
-            wrong[path, theme] = one.barriers(*(COLOURS if theme == "dark" else ()))
-        assert one.said == []
+    one = reader(viewport=WIDE, color_scheme="light")
+    for path in paths:
+        page = one.open(site / path)
+        one.see_all()
+        assert page.locator(".chart.failed").count() == 0
+        assert page.locator(".plot .main-svg").count() > 0, path
+        if path == "index.html":
+            made = page.pdf(prefer_css_page_size=True)
+            assert made.startswith(b"%PDF")
+            assert made.count(b"/Type /Page\n") >= 2
+        page.evaluate(TRIM)
+        wrong[path, "light"] = one.barriers()
+        # Nothing but the colours differs.
+        page.emulate_media(color_scheme="dark")
+        wrong[path, "dark"] = one.barriers(*COLOURS)
+        page.emulate_media(color_scheme="light")
+    assert one.said == []
     assert {at: found for at, found in wrong.items() if found} == {}
