@@ -71,11 +71,22 @@ class Taker:
         self._cumulative = cumulative
         #: Sessions are looked at for numbers that never fall.
         self._look = cumulative == "auto"
+        #: What belongs with others was settled before; tokens of the row that are written to a cache for an hour.
+        self._alone, self._long_writes = False, ""
         self.cells = Cells(names, remarks, redacted=redacted)
 
     def recognises(self, record: Record) -> bool:
         """Say whether the record is of a format that SQL reads."""
         return self._formats.of(record, self._planner.plan(record).formats) is not None
+
+    def take_read(self, event: Record, long_writes: object) -> Fate:
+        """Add the row of an event that a format's SELECT gave, in canonical names."""
+        count = None if long_writes is None or long_writes == "" else self.cells.count(long_writes)
+        self._alone, self._long_writes = True, "" if count is None else str(count)
+        try:
+            return self.take(event, b"", flat_only=True)
+        finally:
+            self._alone, self._long_writes = False, ""
 
     def take(self, record: Record, line: bytes, part: int = 0, *, flat_only: bool = False) -> Fate:
         """Add the record's row, or set it aside for its format; `part` is its place on the line."""
@@ -92,26 +103,7 @@ class Taker:
                 break
         if plan.unusual and not self._counts(flat, plan):
             return _NOT_COST
-        return self._take(record, flat, plan, line, part)
 
-    def take_read(self, event: Record, long_writes: object) -> Fate:
-        """Add the row of an event that a format's SELECT gave, in canonical names."""
-        count = None if long_writes is None or long_writes == "" else self.cells.count(long_writes)
-        writes = "" if count is None else str(count)
-        return self._take(event, event, self._planner.plan(event), b"", 0, writes, alone=True)
-
-    def _take(
-        self,
-        record: Record,
-        flat: Record,
-        plan: Plan,
-        line: bytes,
-        part: int,
-        long_writes: str = "",
-        *,
-        alone: bool = False,
-    ) -> Fate:
-        """Add the row of a record. `alone`: what belongs with others was settled before."""
         time, trouble = "", _MISSING_TIME
         for key in plan.event_time:
             value = flat[key]
@@ -162,9 +154,9 @@ class Taker:
             f"{row},{self._remarks.file},{self._remarks.line},{time},{agent},{pipeline},{run},{tool},{model},"
             f"{'' if inputs is None else inputs},{'' if outputs is None else outputs},"
             f"{'' if reads is None else reads},{'' if writes is None else writes},{'' if total is None else total},"
-            f"{'true' if tokens_estimated else 'false'},{cost},{basis},{duration},{long_writes}\n"
+            f"{'true' if tokens_estimated else 'false'},{cost},{basis},{duration},{self._long_writes}\n"
         )
-        if alone:
+        if self._alone:
             return _EVENT
         if plan.event_id and (event_id := cells.identity(flat, plan.event_id)):
             self._repeats.same_id(event_id, row, line, part)
