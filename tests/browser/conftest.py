@@ -95,6 +95,12 @@ class Reader:
         )
         return self.page
 
+    def see(self, chart: str) -> Page:
+        """Go to a chart, and wait until it is drawn: cheaper than `see_all`, which paints a page of many windows."""
+        self.page.locator(chart).first.scroll_into_view_if_needed()
+        self.until(f"document.querySelector({chart!r} + ' .plot').querySelector('.xtick text, .ytick text')")
+        return self.page
+
     def barriers(self, *rules: str, within: str = "document") -> list[str]:
         """Return what axe-core finds on the page as it is now: rule, how bad, and the first places.
 

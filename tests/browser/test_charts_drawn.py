@@ -46,7 +46,7 @@ def test_a_click_on_an_outlier_opens_its_recommendation_and_so_does_its_row(
 ) -> None:
     one = reader(viewport=WIDE)
     one.open(sites["sample"] / "pipelines/doc-pipeline.html")
-    page = one.see_all()
+    page = one.see("#chart-runs_over_time")
     chart = chart_of(page, "runs_over_time")
     links = chart.locator("a[data-to]")
     assert links.count() == 3
@@ -66,7 +66,7 @@ def test_a_click_on_an_outlier_opens_its_recommendation_and_so_does_its_row(
 def test_an_agent_among_the_bubbles_leads_to_its_page(sites: dict[str, Path], reader: Readers) -> None:
     one = reader(viewport=WIDE)
     one.open(sites["sample"] / "agents.html")
-    page = one.see_all()
+    page = one.see("#chart-agents_cost_score")
     chart = chart_of(page, "agents_cost_score")
     # Five have a cost and a score; the sixth has no score, and stands in the table only.
     assert chart.locator(".scatterlayer .point").count() == 5
@@ -78,7 +78,7 @@ def test_an_agent_among_the_bubbles_leads_to_its_page(sites: dict[str, Path], re
 def test_a_legend_hides_and_shows_by_keyboard(sites: dict[str, Path], reader: Readers) -> None:
     one = reader(viewport=WIDE)
     one.open(sites["sample"] / "agents/agent-writer.html")
-    page = one.see_all()
+    page = one.see("#chart-agent_scores")
     chart = chart_of(page, "agent_scores")
     drawn = chart.locator(".scatterlayer .trace")
     assert drawn.count() == 2

@@ -21,7 +21,8 @@ def test_hovering_a_chart_shows_the_value_and_says_nothing(sites: dict[str, Path
     for which in ("sample", "hostile"):
         one = reader(viewport=WIDE)
         one.open(sites[which] / "pipelines/doc-pipeline.html")
-        page = one.see_all()
+        page = one.see(".chart")
+        page.wait_for_selector(".plot .bars .point")
         box = page.locator(".plot .bars .point").first.bounding_box()
         assert box is not None
         page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)

@@ -52,14 +52,14 @@ def test_the_theme_follows_the_system_and_a_choice_is_remembered(sites: dict[str
     ticks = "getComputedStyle(document.querySelector('.ytick text')).fill"
     one = reader(viewport=WIDE, color_scheme="light")
     page = one.open(sites["sample"] / "index.html")
-    one.see_all()
+    one.see(".chart")
     light, light_ticks = page.evaluate(ground), page.evaluate(ticks)
     page.get_by_role("button", name="Use the dark theme").click()
     dark, dark_ticks = page.evaluate(ground), page.evaluate(ticks)
     assert light != dark
     assert light_ticks != dark_ticks
     one.open(sites["sample"] / "pipelines/doc-pipeline.html")
-    one.see_all()
+    one.see(".chart")
     assert (page.evaluate(ground), page.evaluate(ticks)) == (dark, dark_ticks)
     # Back to what the system says: the choice is forgotten, and the system's change is followed again.
     page.get_by_role("button", name="Use the light theme").click()
