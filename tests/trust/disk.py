@@ -1,17 +1,14 @@
 """A warm process that forks builds, so that two hundred can be killed in minutes: at each disk step, or at any time.
 
-Run as `python -m trust.disk FOLDER KILLS SEED` (a process of its own: a fork of pytest would share its threads);
-prints one JSON object.
+In a process of its own (see `mishaps`): a fork of pytest would share its threads.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import shutil
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -27,7 +24,6 @@ import reportgen.render.markdown
 import reportgen.render.singlefile
 import reportgen.render.site  # noqa: F401 - a fork shares what is imported
 from reportgen import build
-from reportgen.render import pages, plotlyjs
 from reportgen.warehouse import Warehouse
 
 FOREIGN = {"site/CNAME": b"reports.example.org\n", "site/.nojekyll": b"", "site/agents/mine.txt": b"mine\n"}
@@ -160,14 +156,11 @@ def _killed_at(project: Path, stage: str) -> None:
     build(project, progress=told)
 
 
-def run_kills(base: Path, kills: int, seed: int) -> dict[str, Any]:
+def run_kills(yard: Yard, kills: int, seed: int) -> dict[str, Any]:
     """Kill so many builds: at each stage, at disk steps all over a build, at random times. Return figures and losses."""
-    pages.warm()
-    plotlyjs.plotly_js()
-    yard = Yard(base)
     rng = random.Random(seed)
     yard.fresh()
-    counter = base / "steps"
+    counter = yard.base / "steps"
 
     def count() -> None:
         with steps(0) as taken:
@@ -205,7 +198,3 @@ def run_kills(base: Path, kills: int, seed: int) -> dict[str, Any]:
         died += ended(child) == -signal.SIGKILL
         losses += list(yard.problems(when))
     return {"kills": kills, "died": died, "steps": all_steps, "losses": losses}
-
-
-if __name__ == "__main__":
-    print(json.dumps(run_kills(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))))

@@ -1,6 +1,7 @@
 """Mishaps around a build: a full disk, a folder that can't be written, a broken cache, inputs that change meanwhile.
 
-Run as `python -m trust.mishaps FOLDER`; prints one JSON object. Each mishap happens in a fork (see `disk`).
+Run as `python -m trust.mishaps FOLDER KILLS [--every]`: a warm process that forks builds and kills as many of them, then
+lets everything else happen in a fork too (see `disk`); prints one JSON object.
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ from publish_world import ended, spawn
 from reportgen import build, heal
 from reportgen.errors import ReportgenError
 from reportgen.render import pages, plotlyjs
-from trust.disk import FOREIGN, Yard, outputs
-from trust.kills import MEMORY, in_tests
+from trust.disk import FOREIGN, Yard, outputs, run_kills
 from trust.tally import Count
 
+TESTS = Path(__file__).parents[1]
+#: In memory where that is possible: these runs wait for the disk thousands of times.
+MEMORY = Path("/dev/shm")
 #: Linux' number of the call, and the bit of "may write although the mode forbids it".
 _CAPSET_VERSION, _OVERRIDE = 0x20080522, 1 << 1
 
@@ -82,7 +85,7 @@ class Mishap:
 
 def no_room(mishap: Mishap) -> Iterator[tuple[str, list[str]]]:
     """Let files not grow beyond a size; on a real small disk, where one can be mounted, let there be no room."""
-    for size in (1_000, 100_000, 2_000_000):
+    for size in (100_000, 1_000, 2_000_000):
         mishap.yard.fresh()
 
         def limit(size: int = size) -> None:
@@ -97,7 +100,7 @@ def full_disk(mishap: Mishap) -> Iterator[tuple[str, list[str]]]:
     project = mishap.yard.project
     project.mkdir(exist_ok=True)
     need = sum(path.stat().st_size for path in mishap.yard.start.rglob("*") if path.is_file()) // 1024
-    for more in (500, 4_000, 8_000, 11_000):
+    for more in (4_000, 500, 8_000, 11_000):
         shutil.rmtree(project, ignore_errors=True)
         project.mkdir()
         mount = ["mount", "-t", "tmpfs", "-o", f"size={need + more}k", "tmpfs", str(project)]
@@ -135,7 +138,7 @@ def _give_up_override() -> None:
 
 def read_only(mishap: Mishap) -> Iterator[tuple[str, list[str]]]:
     """Let folders of the outputs, and the work folder, not be writable."""
-    for place in ("site", "site/agents", ".reportgen", "."):
+    for place in ("site/agents", "site", ".reportgen", "."):
         folder = mishap.yard.fresh() / place
         folder.chmod(0o555)
         said = mishap.built(_give_up_override)
@@ -147,7 +150,7 @@ def read_only(mishap: Mishap) -> Iterator[tuple[str, list[str]]]:
 # --- the cache --------------------------------------------------------------------------------------------------------
 
 
-def broken_cache(mishap: Mishap, *, every: bool) -> Iterator[tuple[str, list[str]]]:
+def broken_cache(mishap: Mishap) -> Iterator[tuple[str, list[str]]]:
     """Let the work folder be lost, and each file in it be cut, emptied, filled with rubbish, or a folder."""
     harms: dict[str, Callable[[Path], object]] = {
         "cut": lambda path: os.truncate(path, path.stat().st_size // 2),
@@ -158,7 +161,7 @@ def broken_cache(mishap: Mishap, *, every: bool) -> Iterator[tuple[str, list[str
     cases = [(name, harm) for name in ("warehouse.duckdb", "marts.kept", "build.kept") for harm in harms]
     shutil.rmtree(mishap.yard.fresh() / ".reportgen")
     yield "no cache", list(mishap.right("no cache", mishap.built()))
-    for name, harm in cases if every else cases[:4]:
+    for name, harm in cases:
         # The inputs are those of before: what is kept would be taken.
         project = mishap.yard.fresh(new=False)
         harms[harm](project / ".reportgen" / name)
@@ -266,34 +269,43 @@ def at_once(mishap: Mishap) -> Iterator[tuple[str, list[str]]]:
     yield when, found
 
 
-def run_all(base: Path, *, every: bool) -> dict[str, Any]:
-    """Let everything happen once; return how many mishaps there were, and the losses."""
+def run_all(base: Path, kills: int, *, every: bool) -> dict[str, Any]:
+    """Kill so many builds, then let everything happen once; return how much there was, and the losses."""
     pages.warm()
     plotlyjs.plotly_js()
-    mishap = Mishap(Yard(base))
+    yard = Yard(base)
+    killed = run_kills(yard, kills, seed=1) if kills else {}
+    mishap = Mishap(yard)
     happened, losses = [], []
-    kinds = [no_room(mishap), full_disk(mishap), read_only(mishap), broken_cache(mishap, every=every)]
-    for kind in [*kinds, changing_inputs(mishap), at_once(mishap)]:
-        for what, found in kind:
+    kinds = [no_room, full_disk, read_only, broken_cache, changing_inputs, at_once]
+    for kind in kinds:
+        for number, (what, found) in enumerate(kind(mishap)):
             happened.append(what)
             losses += found
-    return {"happened": happened, "losses": losses}
+            if not every and number >= (kind is at_once):
+                # A short run: one of each kind.
+                break
+    return {"kills": killed, "happened": happened, "losses": losses}
 
 
-def run(*, every: bool) -> list[Count]:
-    """Let everything happen once; a short run leaves out most of the broken caches."""
-    count = Count("mishaps around a build")
+def run(kills: int, *, every: bool) -> list[Count]:
+    """Kill so many builds and let everything happen once; a short run has one mishap of each kind."""
+    killed, mishaps = Count("builds killed", kills), Count("other mishaps around a build")
+    path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
     with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as folder:
-        done = in_tests("-m", "trust.mishaps", folder, *(["--every"] if every else []))
+        command = [sys.executable, "-m", "trust.mishaps", folder, str(kills), *(["--every"] if every else [])]
+        done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, text=True, capture_output=True)
     if done.returncode:
-        count.losses.append(done.stderr[-2000:])
-        return [count]
+        killed.losses.append(done.stderr[-2000:])
+        return [killed, mishaps]
     found = json.loads(done.stdout.splitlines()[-1])
-    count.number, count.losses = len(found["happened"]), found["losses"]
+    killed.losses = found["kills"]["losses"]
+    killed.note = f"{found['kills']['died']} died of it; {found['kills']['steps']} disk steps of Python in a build"
+    mishaps.number, mishaps.losses = len(found["happened"]), found["losses"]
     if not any("left" in what for what in found["happened"]):
-        count.note = "no small disk could be mounted here"
-    return [count]
+        mishaps.note = "no small disk could be mounted here"
+    return [killed, mishaps]
 
 
 if __name__ == "__main__":
-    print(json.dumps(run_all(Path(sys.argv[1]), every="--every" in sys.argv)))
+    print(json.dumps(run_all(Path(sys.argv[1]), int(sys.argv[2]), every="--every" in sys.argv)))
