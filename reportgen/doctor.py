@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from reportgen.errors import ExitCode, ReportgenError
 from reportgen.found import Found
-from reportgen.inputs.sources import Inputs, claude_roots, find_inputs
+from reportgen.inputs.sources import Inputs, claude_roots, codex_roots, find_inputs
 from reportgen.inspecting import marts_of
 from reportgen.settings import FILE_NAME, Settings, load_settings
 from reportgen.warehouse import Warehouse
@@ -29,6 +29,7 @@ _NOTICES = {
     "file-damaged": "reportgen inspect {file}",
     "json-array": "jq -c '.[]' {file} > {file}.lines.jsonl",
     "otlp-not-read": "reportgen inspect {file}",
+    "no-events": "reportgen inspect {file}   (then name the keys in [events.fields])",
     "file-empty": "reportgen hook --print-settings",
 }
 #: A step back in time of more than so many seconds, from one line of a file to the next, is a clock that jumped.
@@ -76,17 +77,15 @@ def _as_finding(code: str, error: ReportgenError, command: str) -> Finding:
 
 
 def _nothing(error: ReportgenError) -> Iterator[Finding]:
-    sessions = sum(1 for root in claude_roots() for _ in root.glob("**/*.jsonl"))
-    if sessions:
-        yield Finding(
-            kind="missing", code="no-input",
-            what=f"{error.what} here, but {sessions:,} session files of Claude Code are on this machine",
-            next_command="reportgen build --source claude-code",
-        )  # fmt: skip
-    else:
-        yield Finding(
-            kind="missing", code="no-input", what=error.what, next_command="reportgen hook --print-settings"
-        )  # fmt: skip
+    for tool, roots in (("claude-code", claude_roots()), ("codex", codex_roots())):
+        if sessions := sum(1 for root in roots for _ in root.rglob("*.jsonl")):
+            yield Finding(
+                kind="missing", code="no-input",
+                what=f"{error.what} here, but {sessions:,} session files of {tool} are on this machine",
+                next_command=f"reportgen build --source {tool}",
+            )  # fmt: skip
+            return
+    yield Finding(kind="missing", code="no-input", what=error.what, next_command="reportgen hook --print-settings")
 
 
 def _looked(store: Warehouse, read: Found, inputs: Inputs) -> Iterator[Finding]:
@@ -140,7 +139,7 @@ def _of_events(facts: dict[str, Any]) -> Iterator[Finding]:
         return Finding(kind="wrong", code=code, what=what, next_command=command)
 
     if not events:
-        yield wrong("no-events", "no line of the cost events is an event", "reportgen inspect FILE")
+        # The notice of that name says why.
         return
     yield Finding(kind="good", code="events", what=f"{events:,} events of {facts['agents']:,} agents are read")
     if facts["nobody"] * 5 >= events:

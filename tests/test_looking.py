@@ -26,6 +26,7 @@ FLAT = {"ts": "2026-11-02T09:00:00Z", "agentName": "w", "tokens_in": 10, "nested
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty project, which one stands in; no sessions of Claude Code are on the machine."""
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
     home = tmp_path / "project"
     home.mkdir()
     monkeypatch.chdir(home)
@@ -108,7 +109,7 @@ def test_an_empty_project_is_told_how_to_begin(project: Path) -> None:
     assert run(["doctor"]) == 3
     put(Path(os.environ["CLAUDE_CONFIG_DIR"]) / "projects" / "-x" / "s1.jsonl", SESSION)
     one = found(project)["no-input"]
-    assert "1 session files of Claude Code" in one.what
+    assert "1 session files of claude-code" in one.what
     assert one.next_command == "reportgen build --source claude-code"
 
 

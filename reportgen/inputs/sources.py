@@ -82,7 +82,8 @@ def claude_roots() -> list[Path]:
     return _roots("claude-code", ("projects",), (".claude", ".config/claude"))
 
 
-def _codex_roots() -> list[Path]:
+def codex_roots() -> list[Path]:
+    """Return the folders in which Codex keeps its sessions."""
     return _roots("codex", ("sessions", "archived_sessions"), (".codex",))
 
 
@@ -116,7 +117,8 @@ def find_inputs(settings: Settings) -> Inputs:
             "Write one JSON object for each tool call to budget/cost-events.jsonl, for example"
             ' {"timestamp": "2026-11-03T09:14:07Z", "agent": "writer", "tool_name": "Edit", "estimated_tokens": 420},'
             " or one row for each reviewed run to FEEDBACK.md, with the columns"
-            " Date, Pipeline, Agent, Score, Issue, Resolution, Pattern; or name other files: --events, --feedback.",
+            " Date, Pipeline, Agent, Score, Issue, Resolution, Pattern; or name other files: --events, --feedback;"
+            " or read your own sessions of Claude Code: --source claude-code.",
             ExitCode.NO_INPUT,
         )
     return Inputs(
@@ -162,7 +164,7 @@ class _Finder:
     def sessions(self, tool: str) -> Iterator[Source]:
         """Yield the files in which a tool keeps its sessions, named without the path of anything."""
         # The first folder of Claude Code is the path of a project, with dashes.
-        roots, skipped = (claude_roots(), 1) if tool == "claude-code" else (_codex_roots(), 0)
+        roots, skipped = (claude_roots(), 1) if tool == "claude-code" else (codex_roots(), 0)
         found: dict[str, list[Path]] = {}
         for root in roots:
             for path in sorted(root.rglob("*.jsonl*")):
