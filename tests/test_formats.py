@@ -26,6 +26,7 @@ from reportgen.inputs.formats import LONGEST_TEXT, pruned
 from reportgen.inputs.records import NumberText
 from reportgen.inputs.sources import Source
 from reportgen.names import Names
+from reportgen.resources import resource_dir
 
 DOCS = (Path(__file__).parent.parent / "docs" / "sources.md").read_text(encoding="utf-8")
 _SAVED = re.compile(r"Save this as `([^`]+)`:\n\n(`{3,4})\w+\n(.*?)^\2$", re.MULTILINE | re.DOTALL)
@@ -131,6 +132,34 @@ def test_only_what_a_format_names_is_kept_and_long_texts_are_cut() -> None:
     kept = json.loads(pruned(record, {"a": {"b": {"c": {}}}, "f": {}, "g": {}}), parse_float=str)
     assert kept == {"a": {"b": ["x" * LONGEST_TEXT, {"c": "1.50"}]}, "f": True, "g": 'q"\n'}
     assert json.loads(pruned(record, {"a": {}}))["a"]["b"][1]["d"] == "secret"
+
+
+ODD = (
+    None, True, 0, -1, 10**30, "", "x", [], {}, [1, "a", None, {}], {"a": {"b": 1}}, "2026-05-02T09:00:00Z", "\x00", "a\\b/",
+    "9" * 40, 1.5, [[]], {"type": "tool_use"},
+)  # fmt: skip
+
+
+def hurt(value: Any, chance: random.Random) -> Any:
+    if chance.random() < 0.06:
+        return chance.choice(ODD)
+    if isinstance(value, dict):
+        return {(key if chance.random() > 0.03 else f"{key}x"): hurt(one, chance) for key, one in value.items()}
+    return [hurt(one, chance) for one in value] if isinstance(value, list) else value
+
+
+def test_no_record_stops_a_reading(tmp_path: Path) -> None:
+    """Lines of the formats' own tests, with values and keys at random in place of theirs: each has its fate."""
+    chance = random.Random(3)
+    texts = [path.read_text(encoding="utf-8") for path in resource_dir("sql").glob("formats/*.test.md")]
+    blocks = [block for text in texts for block in re.findall(r"```jsonl\n(.*?)```", text, re.DOTALL)]
+    records = [json.loads(line) for block in blocks for line in block.splitlines()]
+    lines = [[hurt(chance.choice(records), chance) for _ in range(200)] for _ in range(3)]
+    seen = read_files(tmp_path, *(jsonl(*some) for some in lines))
+    for file, some in zip(seen.result.files, lines, strict=True):
+        assert file.lines == len(some)
+        assert file.rejected == sum(not isinstance(one, dict) for one in some)
+        assert file.used
 
 
 # A project's own

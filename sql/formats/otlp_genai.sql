@@ -125,11 +125,14 @@ told as (
 ),
 
 links as (
-    select distinct
-        nullif(span ->> '$.traceId', '') as trace_id,
-        nullif(span ->> '$.spanId', '') as span_id,
-        nullif(span ->> '$.parentSpanId', '') as parent_id
+    -- One parent each, whatever a file says: the ways up never branch.
+    select
+        span ->> '$.traceId' as trace_id,
+        span ->> '$.spanId' as span_id,
+        min(nullif(span ->> '$.parentSpanId', '')) as parent_id
     from numbered
+    where span ->> '$.spanId' <> ''
+    group by span ->> '$.traceId', span ->> '$.spanId'
 ),
 
 ancestors as (
