@@ -39,6 +39,8 @@ class Inspected:
     #: By field: its keys with how many lines gave it so, the most frequent first.
     fields: dict[str, dict[str, int]]
     ignored: dict[str, int]
+    #: Keys of the lines that are no cost event.
+    strange: dict[str, int]
     first: str | None
     last: str | None
     undated: int
@@ -98,7 +100,9 @@ def _merged(seen: Sequence[Understood], *, redacted: bool) -> dict[str, Any]:
         if keys:
             mapping[name] = _first(keys, redacted=redacted)
     ignored: Counter[str] = sum((one.ignored for one in seen), Counter())
+    strange: Counter[str] = sum((one.strange for one in seen), Counter())
     return {
+        "strange": _first(strange, redacted=redacted),
         "formats": dict(sorted(formats.items(), key=lambda item: (-item[1], item[0]))),
         "fields": mapping,
         "ignored": _first(ignored, redacted=redacted),
@@ -169,6 +173,10 @@ def text_lines(found: Inspected) -> list[str]:
             lines.append(f"  {name:<18} {keys or '-'}")
         ignored = ", ".join(found.ignored)
         lines += [f"  {'read by nothing':<18} {ignored or '-'}"]
+    if found.strange and not found.events:
+        keys = ", ".join(f"{key} ({count:,})" for key, count in found.strange.items())
+        lines += ["", f"Keys of the lines that are no cost event: {keys}"]
+        lines += ["Are some of them an event's? Say which, in [events.fields] of reportgen.toml (docs/sources.md)."]
     lines += ["", *_totals(found)]
     lines += ["", "Warnings"] if found.notices else ["", "No warnings"]
     for notice in found.notices:

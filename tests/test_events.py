@@ -52,7 +52,7 @@ def test_the_columns_in_their_order(tmp_path: Path) -> None:
     assert (tmp_path / "events.csv").read_text() == (
         "event_no,file_no,line_no,event_time,agent_no,pipeline_no,run_no,tool_name,model,input_tokens,output_tokens,"
         "cache_read_tokens,cache_write_tokens,total_tokens,tokens_estimated,cost_usd,cost_basis,duration_ms,"
-            "cache_write_1h_tokens\n"
+        "cache_write_1h_tokens\n"
         "0,0,1,2026-05-02 09:14:07.000000,0,1,2,Edit,m,1200,340,800,5,2345,false,0.0091,reported,4120,\n"
     )
 
@@ -591,6 +591,14 @@ def test_other_lines_of_a_transcript_are_no_spend(tmp_path: Path) -> None:
     seen = read(tmp_path, *records)
     assert seen.fates() == {"not_cost": len(records)}
     assert seen.codes == {"transcript-repeats": 3, "api-errors": 1}
+
+
+def test_a_file_in_which_no_key_is_known_is_told_once(tmp_path: Path) -> None:
+    strange = {"when": "2026-05-02T09:14:07Z", "who": "a", "toks": {"prompt": 3}, "price": 1}
+    seen = read(tmp_path, strange, strange)
+    assert (seen.fates(), seen.codes) == ({"not_cost": 2}, {"no-events": 2})
+    # Where one line is an event, the others are what they are.
+    assert read(tmp_path, strange, {"agent": "a", "cost_usd": 1}).codes.keys() == {"time-missing"}
 
 
 @pytest.mark.parametrize("root", ["resourceLogs", "resourceMetrics"])

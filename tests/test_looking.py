@@ -42,6 +42,17 @@ def listing(home: Path) -> list[str]:
     return sorted(str(path.relative_to(home)) for path in home.rglob("*"))
 
 
+def test_the_keys_of_a_file_that_nothing_is_known_of_are_listed(project: Path) -> None:
+    put(project / "cost-events.jsonl", {"when": "2026-11-02T09:00:00Z", "who": "w", "price": 1}, {"who": "w"})
+    found = inspect(["cost-events.jsonl"])
+    assert found.strange == {"who": 2, "price": 1, "when": 1}
+    said = "\n".join(text_lines(found))
+    assert "no cost event: who (2), price (1), when (1)" in said
+    assert "[events.fields]" in said
+    (wrong,) = [one for one in examine(project) if one.kind == "wrong"]
+    assert (wrong.code, "cost-events.jsonl" in wrong.next_command) == ("no-events", True)
+
+
 def test_a_mixed_file_is_understood(project: Path) -> None:
     put(project / "log.jsonl", FLAT, FLAT | {"ts": None, "timestamp": "2026-11-03T09:00:00Z"}, SESSION, SESSION,
         {"event": "skill", "plugin": "x"}, more=b"{broken}\n\n")  # fmt: skip

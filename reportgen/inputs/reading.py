@@ -117,6 +117,10 @@ class Reading:
         self._rows.close()
         self._take_out_repeats(sink)
         self._remark_costs()
+        strange = sum(account.not_cost for account in self._accounts)
+        # Where something else is said, it says why.
+        if strange and not self._remarks and not any(account.used for account in self._accounts):
+            self._remarks.add_at(-1, None, "no-events", strange)
         if looking := self._looking():
             self._remarks.add_at(-1, None, "looks-cumulative", looking)
         return EventsRead(

@@ -8,6 +8,9 @@ from reportgen.inputs import records
 from reportgen.model import Notice
 
 _IF_TOTALS = ' if they are, set running_totals = "always" in [inputs] of reportgen.toml, else "never" to silence this.'
+_IF_STRANGE = (
+    " reportgen inspect FILE lists the keys; name yours in [events.fields] of reportgen.toml (docs/sources.md)."
+)
 
 #: code: (severity, what is said of one, what is said of `{n}`). In the order in which the notices of a file stand.
 _MESSAGES: dict[str, tuple[str, str, str]] = {
@@ -123,6 +126,13 @@ _MESSAGES: dict[str, tuple[str, str, str]] = {
         "One row is an earlier running total of its session; only the last one is counted.",
         "{n} rows are earlier running totals of their sessions; only the last of each is counted.",
     ),
+    "no-events": (
+        "warning",
+        "The only line is no cost event: it gives no agent, tool, tokens or cost under a key that is known."
+        + _IF_STRANGE,
+        "None of the {n} lines is a cost event: none gives an agent, tool, tokens or cost under a key that is known."
+        + _IF_STRANGE,
+    ),
     "looks-cumulative": (
         "warning",
         "The rows of one session look like running totals: no number ever falls. They were added up all the same;"
@@ -147,6 +157,9 @@ class Remarks:
     def learn(self, messages: Mapping[str, tuple[str, str, str]]) -> None:
         """Learn what further kinds say: severity, of one, of `{n}`. Those that are known keep their words."""
         self._messages = {**messages, **self._messages}
+
+    def __bool__(self) -> bool:
+        return bool(self._counts)
 
     def add(self, code: str, count: int = 1) -> None:
         """Count one remark about the line at hand."""

@@ -40,6 +40,8 @@ class Understood:
     #: By field: how many lines gave it under which key.
     mapping: dict[str, Counter[str]] = field(default_factory=dict)
     ignored: Counter[str] = field(default_factory=Counter)
+    #: Keys of lines that are no cost event: what a person would have to name, if they are meant as ones.
+    strange: Counter[str] = field(default_factory=Counter)
 
 
 def understand(
@@ -70,6 +72,7 @@ def _note(seen: Understood, record: Record, planner: Planner) -> None:
     plan = planner.plan(flat)
     if not any(_there(flat[key]) for key in plan.presence):
         seen.formats[NOT_COST] += 1
+        seen.strange.update(key for key in flat if key in seen.strange or len(seen.strange) < _MOST_KEYS)
         return
     seen.formats[FLAT] += 1
     read: set[str] = set()
