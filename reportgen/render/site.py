@@ -38,14 +38,14 @@ _CHARTS = "assets/charts.js"
 #: where the element itself is allowed. It needs nothing else: no `unsafe-inline`, no `unsafe-eval`, no image.
 EMPTY_STYLE = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
 #: The page for missing pages finds the top of the site: above the first folder that a page of it could lie in, at the
-#: depth at which it would. An address that is none of the site's is taken to be of its top.
+#: depth at which it would. For an address that none of its pages has, the ways up stay, one for each depth.
 _WAY_BACK = r"""
 const parts = location.pathname.split("/").slice(0, -1);
 const deep = { agents: 1, data: 1, detectors: 1, pipelines: 2, recommendations: 1, sql: 1 };
 const at = parts.findIndex((part, n) => Object.hasOwn(deep, part) && parts.length - n <= deep[part]);
 const way = document.getElementById("way");
-way.firstChild.href = [...parts.slice(0, at < 0 ? parts.length : at), "index.html"].join("/").replace(/^\/+/, "/");
-way.hidden = false;
+way.firstChild.href = [...parts.slice(0, Math.max(at, 0)), "index.html"].join("/").replace(/^\/+/, "/");
+way.hidden = at < 0;
 way.nextElementSibling.hidden = at >= 0;
 """
 _ONLY_OWN = (

@@ -65,7 +65,7 @@ def test_the_site_works_under_a_deep_folder_of_a_host(host: str, reader: Readers
 
 def test_a_missing_page_finds_the_way_back_from_any_depth(host: str, reader: Readers) -> None:
     one = reader(viewport=WIDE, color_scheme="dark")
-    for path in ("gone.html", "recommendations/gone.html", "pipelines/doc-pipeline/runs-1999-01.html"):
+    for path in ("recommendations/gone.html", "agents/gone.html", "pipelines/doc-pipeline/runs-1999-01.html"):
         page = one.open(host + path)
         assert page.locator("h1").text_content() == "This page is not in the report"
         # The style came along, and the policy let it.
