@@ -200,6 +200,7 @@ def _build_facts(settings: Settings, only: str | None) -> Build:
         as_of=moment(settings.as_of),
         now=None,
         redacted=settings.redact,
+        sources=list(settings.source),
         project=redact(settings.title) if settings.redact and settings.title else settings.title,
         settings=[
             ("run_gap", str(int(settings.run_gap.total_seconds())), "seconds"),

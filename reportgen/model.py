@@ -57,6 +57,8 @@ class Build:
     #: The moment the report speaks of: `--as-of`, else the latest event, healing entry or feedback date.
     now: str | None
     redacted: bool
+    #: The tools whose own sessions were read: `claude-code`.
+    sources: list[str]
     #: The project's name, `[report] title` of the settings; empty without it.
     project: str
     #: Settings in force that change numbers, as `(name, value, unit)`.

@@ -57,6 +57,7 @@ def sample_build() -> Build:
         as_of=None,
         now="2026-10-31T22:41:09Z",
         redacted=True,
+        sources=[],
         project="demo",
         settings=[("run_gap", "30", "minutes"), ("score_flag", "60", "points")],
     )

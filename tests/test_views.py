@@ -87,6 +87,9 @@ def test_the_headline_says_what_to_do() -> None:
     assert said(groups[-1:]) == "Nothing here is worth the effort now"
     assert said([]) == "Nothing found, but a detector failed"
     assert said([], slice(0, 4)) == "Nothing stands out"
+    # No cost event at all is no good news about cost.
+    no_events = replace(report, pipelines=[replace(one, events=0) for one in report.pipelines])
+    assert "no cost events" in views.headline(replace(no_events, detectors=report.detectors[:4]), [])
     assert views.headline(empty_report(), []) == "There is nothing to look at yet"
 
 

@@ -328,7 +328,12 @@ def headline(report: Report, groups: Sequence[GroupView]) -> str:
         return "Nothing here is worth the effort now"
     if any(d.status == "error" for d in report.detectors):
         return "Nothing found, but a detector failed"
-    return "Nothing stands out" if ran else "There is nothing to look at yet"
+    if not ran:
+        return "There is nothing to look at yet"
+    if not sum(one.events for one in report.pipelines):
+        # What was never there to be seen is no good news.
+        return "Nothing stands out in the reviews, and there are no cost events to look at"
+    return "Nothing stands out"
 
 
 def _things(count: int) -> str:
