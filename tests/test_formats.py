@@ -134,7 +134,7 @@ def test_only_what_a_format_names_is_kept_and_long_texts_are_cut() -> None:
     assert json.loads(pruned(record, {"a": {}}))["a"]["b"][1]["d"] == "secret"
 
 
-ODD = (
+ODD: tuple[object, ...] = (
     None, True, 0, -1, 10**30, "", "x", [], {}, [1, "a", None, {}], {"a": {"b": 1}}, "2026-05-02T09:00:00Z", "\x00", "a\\b/",
     "9" * 40, 1.5, [[]], {"type": "tool_use"},
 )  # fmt: skip
