@@ -59,7 +59,7 @@ def run(args: Sequence[str], prog: str = "reportgen") -> int:
         return ExitCode.INTERRUPTED
     except click.ClickException as error:
         # What was mistyped may hold a secret, and an escape.
-        error.message = clean_lines(redact(error.message))
+        vars(error)["message"] = clean_lines(redact(error.message))
         error.show()
         return error.exit_code
     except Exception as error:
