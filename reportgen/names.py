@@ -99,6 +99,10 @@ class Spelling:
     code_point_rank: int
 
 
+#: Characters of a name; of a longer one the beginning is shown, and a hash keeps it apart.
+NAME_LIMIT = 200
+
+
 class Names:
     """Every agent, pipeline and run named by any input, numbered as it is met.
 
@@ -130,6 +134,8 @@ class Names:
             return self._numbers[known]
         cleaned = squeeze(raw) if kind == "run" else clean_name(raw)
         number: int | None = None
+        if len(cleaned) > NAME_LIMIT:
+            cleaned = _shortened(kind, cleaned)
         if not is_missing(kind, cleaned):
             spelled = (kind, cleaned)
             number = self._by_spelling.get(spelled)
@@ -162,6 +168,15 @@ class Names:
             text, key = (spelling, name[1]) if safe is None else (safe, safe if kind == "run" else fold(safe))
             out.append(Spelling(number, key_no, kind, text, key, digest, ranks[(kind, spelling)]))
         return out
+
+
+def _shortened(kind: Kind, cleaned: str) -> str:
+    """Return the beginning of a very long name and its hash, as `heal` logs it: redacted before it is cut."""
+    import hashlib
+
+    key = cleaned if kind == "run" else fold(cleaned)
+    digest = hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:12]
+    return f"{redact_hashed(cleaned)[: NAME_LIMIT - 14]} #{digest}"
 
 
 def _secret_spellings(spellings: Iterable[tuple[Kind, str, str]]) -> dict[tuple[Kind, str], str]:

@@ -100,10 +100,10 @@ def corpus(seed: int = 1) -> list[Planted]:
     for kind, form, alphabet, length in _PLACED:
         body = some(alphabet, length)
         found.append(Planted(kind, form.format(body), body))
-    for name in ("RSA ", "OPENSSH ", "EC ", "", "ENCRYPTED "):
+    for maker in ("RSA ", "OPENSSH ", "EC ", "", "ENCRYPTED "):
         block = some(ALNUM, 60)
-        head, end = f"-----BEGIN {name}" + "PRIVATE KEY-----", f"-----END {name}" + "PRIVATE KEY-----"
-        found.append(Planted(f"{name}private key", f"{head}\\n{block}\\n{end}", block))
+        begin, end = f"-----BEGIN {maker}" + "PRIVATE KEY-----", f"-----END {maker}" + "PRIVATE KEY-----"
+        found.append(Planted(f"{maker}private key", f"{begin}\\n{block}\\n{end}", block))
     for form in (*_PEOPLE, *_HOMES):
         name = "zq" + some(LOWER, 9)
         found.append(Planted("e-mail" if "@" in form else "home", form.format(name), name))
