@@ -38,11 +38,15 @@ class Priced:
         home = resource_dir("sql")
         settings = Settings(project=home, recommendations=home, site=home, prices=own or {}, price_list=use)
         with Warehouse() as store:
-            store.load_raw({"settings": [(None, None, None, None, 1800, 60)]}, None)
             rows = [(n, 0, n + 1, *(one.get(name) for name in list(EVENT_COLUMNS)[3:])) for n, one in enumerate(events)]
             marks = ", ".join("?" for _ in EVENT_COLUMNS)
+            store.query("create schema raw")
+            store.query(
+                f"create table raw.events ({', '.join(f'{name} {kind}' for name, kind in EVENT_COLUMNS.items())})"
+            )
             for row in rows:
                 store.query(f"insert into raw.events values ({marks})", row)
+            store.load_raw({"settings": [(None, None, None, None, 1800, 60)]}, None)
             fill_prices(store, settings)
             store.lock()
             make_macros(store, None)
@@ -82,7 +86,7 @@ def test_own_prices_worked_by_hand() -> None:
     assert seen.bases == [priced] * 4 + ["reported"] * 2 + [None] * 3 + ["estimated"]
 
 
-def usages() -> Iterator[tuple[str, datetime, dict[str, int]]]:
+def usages() -> Iterator[tuple[str, datetime, dict[str, Any]]]:
     """Models with one price, with dates, with tiers, and with times of day; calls on both sides of each bound."""
     for model, days in (
         ("claude-sonnet-4-6", (datetime(2026, 3, 12, 23, 59, tzinfo=UTC), datetime(2026, 3, 13, tzinfo=UTC))),
