@@ -19,7 +19,7 @@ from reportgen.inputs.feedback_cells import (
     split_row_keeping_code,
 )
 from reportgen.inputs.notes import Notes
-from reportgen.inputs.textlines import TextFile, snippet
+from reportgen.inputs.textlines import TextFile, shortened, snippet
 from reportgen.model import InputFile, RejectedLine
 from reportgen.names import Names, fold
 from reportgen.redact import redact
@@ -210,9 +210,9 @@ class RowReader:
                 pipeline_no=self._names.pipeline(_name(values.get("pipeline", ""))),
                 agent_no=self._names.agent(_name(values["agent"])),
                 score=score,
-                score_text=self._safe(values["score"]),
-                issue=self._safe(values.get("issue", "")),
-                resolution=self._safe(values.get("resolution", "")),
+                score_text=shortened(self._safe(values["score"])),
+                issue=shortened(self._safe(values.get("issue", ""))),
+                resolution=shortened(self._safe(values.get("resolution", ""))),
                 # Before they are folded: a key is told by its capitals.
                 tags=read_tags(self._safe(values["pattern"])),
             )

@@ -12,7 +12,7 @@ from reportgen.inputs.lines import MAX_LINE_BYTES, LineFile, TooLong
 from reportgen.inputs.notes import Notes
 from reportgen.inputs.records import BARE_NAN, ESCAPED_NUL, LONE_SURROGATE, STILL_BEING_WRITTEN, LineReader, canonical
 from reportgen.inputs.sources import Source, shown_name
-from reportgen.inputs.textlines import snippet
+from reportgen.inputs.textlines import shortened, snippet
 from reportgen.inputs.times import utc_text
 from reportgen.model import InputFile, Notice, RejectedLine
 from reportgen.names import Names, squeeze
@@ -197,7 +197,7 @@ class _Reader:
         if value is None:
             return ""
         text = squeeze(value if isinstance(value, str) else canonical({key: value}))
-        return redact_text(text) if self._redacted else text
+        return shortened(redact_text(text) if self._redacted else text)
 
     def _whole(self, record: Mapping[str, object], key: str, limit: int) -> int | None:
         number = _number(record.get(key))

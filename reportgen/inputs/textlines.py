@@ -10,6 +10,8 @@ from reportgen.inputs.lines import LineFile, TooLong
 from reportgen.redact import redact
 
 _SNIPPET = 120
+#: Characters that are kept of a text which people have written; what nobody would read on a page is not on it.
+_LONGEST_TEXT = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,11 @@ def read_text(path: Path, shown: str) -> TextFile:
         what = f"can't be read: {error.strerror or error}"
         raise ReportgenError(shown, what, "Check that it is a file you may read.", ExitCode.NO_INPUT) from error
     return TextFile(lines, numbers, frozenset(invalid), frozenset(nul), count, file.unterminated, file.damage)
+
+
+def shortened(text: str) -> str:
+    """Return a text that is redacted already, cut where it is too long for a page."""
+    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
 
 
 def snippet(text: str, *, redacted: bool) -> str:
