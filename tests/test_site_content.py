@@ -41,7 +41,7 @@ def test_the_overview_answers_first(report: Report, site: Site) -> None:
     # pipeline's run ((2.114802 - 1.751221) / 1.751221 is 20.8%), data quality in one line.
     for words in (
         "$412.87",
-        "▲\xa014% up against the half before",
+        "▲\xa014% up in the later half",
         "48.2 M tokens",
         "▼\xa018%",
         "2,210 events trend unknown",
