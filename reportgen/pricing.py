@@ -97,6 +97,17 @@ def price_notices(store: Warehouse) -> Iterator[Notice]:
             f" {_events(sum(row[1] for row in rest))} with {sum(row[2] for row in rest):,} tokens is unknown",
             count=sum(row[1] for row in rest),
         )
+    if unknown:
+        known, carrying = store.query(
+            "select count(cost_usd), count(*) from events where cost_usd is not null or total_tokens > 0"
+        ).rows[0]
+        yield Notice(
+            code="cost-known",
+            message=f"the cost is known for {known * 100 // carrying}% of the events that tell a cost or tokens"
+            f" ({known:,} of {carrying:,}); what is unknown adds nothing to any total",
+            severity="info",
+            count=carrying - known,
+        )
     differing = store.query(
         f"""
         select model, events, told_usd, price_usd from price_checks

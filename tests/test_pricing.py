@@ -152,6 +152,7 @@ def test_what_is_said() -> None:
     assert seen.notices["priced"].startswith("1 event of 1 model tells no cost")
     assert seen.notices["priced"].endswith("$3.00 in all")
     assert "'mystery': the cost of 2 events with 12 tokens is unknown" in seen.notices["price-unknown"]
+    assert "known for 60% of the events that tell a cost or tokens (3 of 5)" in seen.notices["cost-known"]
     # 5.7% is told, 4.8% is not.
     assert "'local': 1 event tells $106.00, and its price would give $100.00" in seen.notices["price-differs"]
     assert "fair" not in seen.notices["price-differs"]
