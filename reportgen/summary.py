@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from reportgen.errors import ExitCode, ReportgenError
 from reportgen.glossary import FATES, HINTS, why_skipped
-from reportgen.model import Agent, Decision, Measure, Pipeline, Report, Status
+from reportgen.model import Agent, Basis, Decision, Measure, Pipeline, Report, Status
 from reportgen.render.format import show
 from reportgen.render.views import first_things, group_views, measure_totals
 
@@ -133,7 +133,10 @@ def _costs(report: Report) -> list[Line]:
         verb = "costs" if top.cost_measure != "events" else "has events only (its cost is unknown)"
     runs = f", {_count(top.runs)} {'run' if top.runs == 1 else 'runs'}"
     lines: list[Line] = [
-        [(clean(top.pipeline, 80), "strong"), (f" {verb}: {_amount(top.cost, top.cost_measure)}{share}{runs}", "plain")]
+        [
+            (clean(top.pipeline, 80), "strong"),
+            (f" {verb}: {_amount(top.cost, top.cost_measure, top.cost_basis)}{share}{runs}", "plain"),
+        ]
     ]
     agent = _top_agent(report, top)
     if agent is not None and agent.cost is not None:
@@ -142,7 +145,7 @@ def _costs(report: Report) -> list[Line]:
             [
                 ("Most of it by ", "plain"),
                 (clean(agent.agent, 80), "strong"),
-                (f": {_amount(agent.cost, top.cost_measure)}{of}", "plain"),
+                (f": {_amount(agent.cost, top.cost_measure, agent.cost_basis)}{of}", "plain"),
             ]
         )
     if report.build.pipeline_filter is not None:
@@ -262,7 +265,13 @@ def _percent(share: float | None) -> str:
     return "unknown" if share is None else "under 1%" if 0 < share < 0.01 else f"{share:.0%}"
 
 
-def _amount(value: str, measure: Measure) -> str:
+def _amount(value: str, measure: Measure, basis: Basis = "measured") -> str:
+    """Return an amount with its unit, and with a mark where it is not measured."""
+    mark = "≈ " if basis in ("priced", "estimated") else ""
+    return mark + _plain_amount(value, measure)
+
+
+def _plain_amount(value: str, measure: Measure) -> str:
     number = Decimal(value)
     if measure != "usd":
         return f"{number:,f} {measure}"

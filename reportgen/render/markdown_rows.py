@@ -30,7 +30,7 @@ def pipeline_rows(report: Report) -> list[Row]:
             show(p.events, None),
             _marked(p.cost, p.cost_measure, p.cost_basis),
             NONE if p.cost_coverage is None else show(p.cost_coverage, "share"),
-            NONE if p.mean_run_cost is None else show(p.mean_run_cost, "cost", p.cost_measure),
+            NONE if p.mean_run_cost is None else _marked(p.mean_run_cost, p.cost_measure, p.cost_basis),
             NONE if p.mean_score is None else show(p.mean_score, "score"),
         ]
         for p in report.pipelines
@@ -159,8 +159,8 @@ def agent_rows(report: Report, pipeline: Pipeline, score_flag: str) -> list[Row]
                 a.agent,
                 show(a.events, None),
                 show(a.runs, None),
-                show(a.cost, "cost", pipeline.cost_measure),
-                show(a.cost_per_run, "cost", pipeline.cost_measure),
+                _marked(a.cost, pipeline.cost_measure, a.cost_basis),
+                _marked(a.cost_per_run, pipeline.cost_measure, a.cost_basis),
                 NONE if a.mean_score is None else show(a.mean_score, "score"),
                 NONE if a.error_rate is None else show(a.error_rate, "share"),
                 NONE if a.trend is None else f"+{trend}" if a.trend > 0 and trend != "0" else trend,
