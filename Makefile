@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
 	if $$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then echo $$p; break; fi; done)
 BIN := .venv/bin
 
-.PHONY: demo test lint unit screenshots clean
+.PHONY: demo test lint unit trust screenshots clean
 
 demo: .venv/ready
 	@test -f examples/demo/reportgen.toml || $(BIN)/python examples/make_example.py examples/demo
@@ -23,6 +23,10 @@ lint: .venv/ready-dev
 unit: .venv/ready-dev
 	@sh tests/browser/need_chromium.sh
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+# The figures of SECURITY.md, counted: a minute, or with FULL=1 an hour.
+trust: .venv/ready-dev
+	cd tests && ../$(BIN)/python -m trust $(if $(FULL),--full)
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "reportgen needs Python 3.11 or newer with its venv module; none is on the PATH." \

@@ -316,7 +316,9 @@ def _assets(template_dirs: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
             name = f"assets/{path.relative_to(assets).as_posix()}"
             if path.is_file() and name not in seen and not any(part.startswith(".") for part in path.parts[-1:]):
                 seen.add(name)
-                yield name, lean_asset(name, path.read_bytes()) if folder == ours else path.read_bytes()
+                data = path.read_bytes()
+                # Ours are text, whatever line ends git has written them with.
+                yield name, lean_asset(name, data.replace(b"\r\n", b"\n")) if folder == ours else data
 
 
 def _own_pages(template_dirs: Sequence[Path]) -> list[str]:
