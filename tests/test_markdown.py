@@ -105,7 +105,7 @@ def test_it_says_what_was_analysed() -> None:
     assert tables(text)[0] == [
         ["Pipeline", "Runs", "Events", "Cost", "Cost known for", "Cost per run", "Mean score"],
         ["doc-pipeline", "214", "31,240", "$412.87", "98%", "$1.93", "71.4"],
-        ["review-pipeline", "180", "18,120", "≈ 48.2 M tokens", "71%", "267,839 tokens", "82.3"],
+        ["review-pipeline", "180", "18,120", "≈ 48.2 M tokens", "71%", "≈ 267,839 tokens", "82.3"],
         ["intake", "96", "2,210", "2,210 events", "0%", "23 events", "–"],
     ]
     told = rendered(text)
