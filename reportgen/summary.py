@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from reportgen.errors import ExitCode, ReportgenError
-from reportgen.glossary import FATES, HINTS, why_skipped
+from reportgen.glossary import FATES, HINTS, state_of, why_skipped
 from reportgen.model import Agent, Basis, Decision, Measure, Pipeline, Report, Status
 from reportgen.render.format import show
 from reportgen.render.views import first_things, group_views, measure_totals
@@ -61,8 +61,8 @@ def clean_lines(text: str, limit: int = 400) -> str:
 def summary(result: BuildResult, here: Path) -> list[Line]:
     """Return the lines that end a build: what costs most, what to do first, how the detectors and lines fared."""
     report = result.report
-    lines: list[Line] = [*_costs(report), *_first(report), [], *_period(report), _detectors(report)]
-    lines += [*_details(report), _inputs(report)]
+    lines: list[Line] = [*_costs(report), *_first(report), [], *_period(report), *_budget(report)]
+    lines += [_detectors(report), *_details(report), _inputs(report)]
     if warnings := sum(1 for notice in report.notices if notice.severity == "warning"):
         noun = "warning" if warnings == 1 else "warnings"
         lines.append([_name("Data"), (f"{_count(warnings)} {noun}: see data quality in the report", "warn")])
@@ -201,6 +201,19 @@ def _period(report: Report) -> list[Line]:
             [_name("Trend"), (f"{halves} from its earlier half to its later, ", "plain"), (f"{each} a run", tone)]
         )
     return lines
+
+
+def _budget(report: Report) -> list[Line]:
+    """Say which limits are passed now, and which are near."""
+    told = [
+        f"{clean(one.subject, 80)}, {one.window}: {state_of(one)}, {show(one.share, 'share')}"
+        f" of {_amount(one.limit_usd, 'usd')}"
+        for state in ("over", "warn")
+        for one in report.budget
+        if one.state == state
+    ]
+    more = [f"and {_count(len(told) - _TOP)} more"] if len(told) > _TOP else []
+    return [[_name("" if place else "Budget"), (text, "warn")] for place, text in enumerate([*told[:_TOP], *more])]
 
 
 def _checked(report: Report) -> str:
