@@ -188,7 +188,7 @@ def make_marts(store: Warehouse, settings: Settings, found: Found, progress: Pro
     progress("load", 1, 1)
     only = _find_pipeline(store, settings.pipeline) if settings.pipeline is not None else None
     accounts, empty = _outside(store, found.inputs)
-    notices = [*empty, *found.notices, *price_notices(store), *quality.remarks(store, only)]
+    notices = [*empty, *found.notices, *price_notices(store, listed=settings.price_list), *quality.remarks(store, only)]
     return replace(found, inputs=accounts, notices=notices), only
 
 

@@ -57,8 +57,12 @@ def fill_prices(store: Warehouse, settings: Settings) -> None:
     store.fill("raw.prices", RAW_TABLES["prices"], rows)
 
 
-def price_notices(store: Warehouse) -> Iterator[Notice]:
-    """Yield what is to be said of costs that were priced, could not be, or differ from what the events tell."""
+def price_notices(store: Warehouse, *, listed: bool = True) -> Iterator[Notice]:
+    """Yield what is to be said of costs that were priced, could not be, or differ from what the events tell.
+
+    `listed`: the price list was asked.
+    """
+    why = "no price is known" if listed else "the price list is switched off ([prices] list), and no price is given"
     told = store.query(
         """
         select count(*), sum(price_usd), count(distinct model) from event_prices
@@ -85,7 +89,7 @@ def price_notices(store: Warehouse) -> Iterator[Notice]:
     for model, events, tokens in unknown[:_NAMED]:
         yield Notice(
             code="price-unknown",
-            message=f"no price is known for model '{model}': the cost of {_events(events)} with {tokens:,} tokens is"
+            message=f"{why} for model '{model}': the cost of {_events(events)} with {tokens:,} tokens is"
             " unknown (a price of your own goes into [prices] of reportgen.toml)",
             count=events,
         )
@@ -93,7 +97,7 @@ def price_notices(store: Warehouse) -> Iterator[Notice]:
         rest = unknown[_NAMED:]
         yield Notice(
             code="price-unknown",
-            message=f"no price is known for {_count(len(rest), 'more model')}: the cost of"
+            message=f"{why} for {_count(len(rest), 'more model')}: the cost of"
             f" {_events(sum(row[1] for row in rest))} with {sum(row[2] for row in rest):,} tokens is unknown",
             count=sum(row[1] for row in rest),
         )

@@ -55,6 +55,7 @@ class Priced:
             self.costs = [row[0] for row in found]
             self.bases = [row[1] for row in found]
             self.notices = {notice.code: notice.message for notice in price_notices(store)}
+            self.unlisted = {notice.code: notice.message for notice in price_notices(store, listed=False)}
 
 
 LOCAL = {"local": {"input": Decimal(3), "output": Decimal(15), "cache_read": Decimal("0.3"),
@@ -152,6 +153,9 @@ def test_what_is_said() -> None:
     assert seen.notices["priced"].startswith("1 event of 1 model tells no cost")
     assert seen.notices["priced"].endswith("$3.00 in all")
     assert "'mystery': the cost of 2 events with 12 tokens is unknown" in seen.notices["price-unknown"]
+    # Where the list was not asked, it is not said to know nothing.
+    assert seen.notices["price-unknown"].startswith("no price is known for model 'mystery'")
+    assert seen.unlisted["price-unknown"].startswith("the price list is switched off")
     assert "known for 60% of the events that tell a cost or tokens (3 of 5)" in seen.notices["cost-known"]
     # 5.7% is told, 4.8% is not.
     assert "'local': 1 event tells $106.00, and its price would give $100.00" in seen.notices["price-differs"]
