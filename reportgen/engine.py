@@ -255,9 +255,9 @@ class Engine:
         """Return what was asked ahead, if it is there or comes in time."""
         return None if self._ahead is None else self._ahead.take(text, self.limits.seconds)
 
-    def first_rows(self, text: str, rows: int) -> Result:
-        """Run one query and fetch no more than its first `rows` rows. Raises SqlError."""
-        return self._run("", text, first=rows)
+    def first_rows(self, text: str, rows: int, *, bounded: bool = False) -> Result:
+        """Run one query and fetch no more than its first `rows` rows; `bounded` as in `query`. Raises SqlError."""
+        return self._run("", text, first=rows, seconds=self.limits.seconds if bounded else None)
 
     def describe(self, text: str) -> list[tuple[str, str]]:
         """Return the columns that a SELECT gives with their DuckDB types, without running it. Raises SqlError."""

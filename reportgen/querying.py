@@ -52,7 +52,9 @@ def run_query(project: Path, sql: str, *, rows: int | None = None) -> Result:
             step = syntax_step(sql, at, what) if what.startswith("Parser") else "Only reading is possible here."
             raise ReportgenError(_at(sql, at), what, step)
         try:
-            return store.query(sql) if rows is None else store.first_rows(sql, rows)
+            if rows is None:
+                return store.query(sql, bounded=True)
+            return store.first_rows(sql, rows, bounded=True)
         except SqlError as error:
             where = f"query:{error.line}:{error.column}" if error.line else "query"
             next_step = error.hint or "`reportgen query --schema` lists the tables and their columns."
@@ -65,7 +67,7 @@ def _open(project: Path) -> Warehouse:
     if not path.is_file():
         name = path.relative_to(settings.project).as_posix()
         raise ReportgenError(name, "there is no warehouse yet", "Run `reportgen build` first; it makes one.")
-    store = Warehouse(path, read_only=True, limits=Limits(memory=settings.memory))
+    store = Warehouse(path, read_only=True, limits=Limits(settings.detector_seconds, settings.memory))
     store.lock()
     return store
 

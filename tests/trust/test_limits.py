@@ -11,6 +11,7 @@ from project import event, write_project
 
 from reportgen import build
 from reportgen.errors import ReportgenError
+from reportgen.querying import run_query
 
 MANY = """/*---
 title = "Many"
@@ -48,3 +49,12 @@ def test_a_long_line_is_read_and_a_longer_one_named(tmp_path: Path) -> None:
     seen = read_files(tmp_path, whole + whole[:-2] + b',"blob":"' + b"x" * (65 << 20) + b'"}\n' + whole)
     assert (seen.fates(), seen.reasons) == ({"used": 2, "rejected": 1}, {2: "longer than 64 MiB"})
     assert len(seen.result.rejected[0].snippet) < 200
+
+
+@pytest.mark.parametrize("rows", [None, 5])
+def test_a_query_runs_no_longer_than_allowed(tmp_path: Path, rows: int | None) -> None:
+    write_project(tmp_path, [event(cost_usd=1)], settings="[limits]\ndetector_seconds = 1\n")
+    build(tmp_path)
+    endless = "with recursive t as (select 1 as n union all select n + 1 from t) select max(n) from t"
+    with pytest.raises(ReportgenError, match=r"stopped after 1 s \(\[limits\] detector_seconds\)"):
+        run_query(tmp_path, endless, rows=rows)
