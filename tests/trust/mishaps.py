@@ -292,7 +292,8 @@ def run(kills: int, *, every: bool) -> list[Count]:
     """Kill so many builds and let everything happen once; a short run has one mishap of each kind."""
     killed, mishaps = Count("builds killed", kills), Count("other mishaps around a build")
     path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
-    with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as folder:
+    roomy = os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 300 << 20
+    with tempfile.TemporaryDirectory(dir=MEMORY if roomy else None) as folder:
         command = [sys.executable, "-m", "trust.mishaps", folder, str(kills), *(["--every"] if every else [])]
         done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, text=True, capture_output=True)
     if done.returncode:
