@@ -20,6 +20,11 @@ STOPS = """
     .filter((one) => one.checkVisibility({ checkVisibilityCSS: true }) && !one.disabled)
 """
 FOCUSED = f"{STOPS}.indexOf(document.activeElement)"
+#: Regions are stops where they scroll, once the page has seen whether they do.
+SETTLED = """
+  document.querySelector('#search') && [...document.querySelectorAll('.scroll, pre')].every((one) => !one.checkVisibility() ||
+    (one.tabIndex === 0) === (one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 1))
+"""
 #: Whether a person sees where the focus is: a line around it, or (the skip link, the mark of a heading) that it shows.
 SEEN = """
   (() => {
@@ -37,7 +42,7 @@ def test_tab_visits_every_control_once_in_order_and_shows_where_it_is(
 ) -> None:
     one = reader(viewport=WIDE)
     page = one.open(plain_sites["sample"] / path)
-    one.until("document.querySelector('#search')")
+    one.until(SETTLED)
     count = page.evaluate(f"{STOPS}.length")
     assert count > 15
     visited, unseen = [], []
