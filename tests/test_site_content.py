@@ -283,7 +283,7 @@ def test_a_chart_of_many_rows_keeps_its_page_small_and_its_csv_whole(report: Rep
     assert len(rows) == 1 + CHART_ROWS
     # What goes on in time shows its latest rows.
     assert rows[-1].startswith("2026-10-28")
-    assert "The latest 8 rows; the CSV has 272 more." in figure.text
+    assert "The latest 6 rows; the CSV has 274 more." in figure.text
     assert made[f"data/{long.csv}"].count(b"\n") == 1 + 280
 
 

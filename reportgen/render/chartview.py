@@ -13,7 +13,7 @@ from reportgen.render.pack import packed
 from reportgen.render.pages import Markup, json_for_script
 
 #: Rows of a chart that stand in its page; its CSV has them all. More would be most of what a site weighs.
-CHART_ROWS = 8
+CHART_ROWS = 6
 
 
 @dataclass(frozen=True, slots=True)
