@@ -37,3 +37,15 @@ case
         * cast(0.01 as decimal(3, 2)) as decimal(18, 2)
     )
 end;
+
+/* What one bar of a chart over time stands for, so that a reader can tell them apart: `day`, or more of a long span. */
+create or replace macro bar_of(first_day, last_day) as
+case
+    when last_day - first_day <= 200 then 'day'
+    when last_day - first_day <= 1400 then 'week'
+    when last_day - first_day <= 6000 then 'month'
+    else 'year'
+end;
+
+/* The first day of the bar that a day belongs to. */
+create or replace macro bar_start(a_day, bar) as cast(date_trunc(bar, a_day) as date);

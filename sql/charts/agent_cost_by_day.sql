@@ -1,5 +1,5 @@
 /*---
-title = "Cost per day"
+title = "Cost per {bar}"
 headline = [
     "A run costs it {mean:cost} on average, {dearest:cost} at most",
     "Its only run cost {mean:cost}",
@@ -35,19 +35,42 @@ with of_agent as (
     inner join measures as m on a.pipeline = m.pipeline
     where a.attributed
     group by a.agent, m.cost_measure
+),
+
+bars as (
+    -- Over years, a bar a day can't be told from its neighbours.
+    select bar_of(min(day), max(day)) as bar
+    from agent_days
+),
+
+ranked as (
+    select
+        agent,
+        pipeline,
+        row_number() over (partition by agent order by sum(cost) desc nulls last, pipeline asc) as place
+    from agent_days
+    where attributed and day is not null
+    group by agent, pipeline
 )
 
 select
     d.agent,
     m.cost_measure as measure,
-    d.day,
-    d.pipeline,
-    d.runs,
-    d.cost,
+    bar_start(d.day, b.bar) as day,
+    case when r.place <= 11 then d.pipeline else '(others)' end as pipeline,
+    -- A run of several days counts on each: their sum would count it more than once.
+    case when count(*) = 1 then max(d.runs) end as runs,
+    cast(sum(d.cost) as decimal(38, 12)) as cost,
+    b.bar,
     o.mean,
     o.dearest
 from agent_days as d
 inner join measures as m on d.pipeline = m.pipeline
+inner join ranked as r on d.agent = r.agent and d.pipeline = r.pipeline
+cross join bars as b
 left join of_agent as o on d.agent = o.agent and m.cost_measure = o.measure
 where d.attributed and d.day is not null
-order by d.agent, m.cost_measure, d.day, d.pipeline
+group by
+    d.agent, m.cost_measure, b.bar, bar_start(d.day, b.bar),
+    case when r.place <= 11 then d.pipeline else '(others)' end, o.mean, o.dearest
+order by d.agent, m.cost_measure, day, pipeline

@@ -1,5 +1,5 @@
 /*---
-title = "Cost per day, by agent"
+title = "Cost per {bar}, by agent"
 headline = "{dearest} costs most: {dearest_cost:cost}, {dearest_share:share} of all"
 page = "pipeline"
 kind = "bars"
@@ -37,14 +37,21 @@ tops as (
         prorate(1, pico(max(cost)), nullif(pico(cast(sum(cost) as decimal(38, 12))), 0)) as dearest_share
     from ranked
     group by pipeline
+),
+
+bars as (
+    -- Over years, a bar a day can't be told from its neighbours.
+    select bar_of(min(day), max(day)) as bar
+    from agent_days
 )
 
 select
     d.pipeline,
     m.cost_measure as measure,
-    d.day,
+    bar_start(d.day, b.bar) as day,
     case when r.place <= 8 then d.agent else '(others)' end as agent,
     cast(sum(d.cost) as decimal(38, 12)) as cost,
+    b.bar,
     max(t.dearest) as dearest,
     max(t.dearest_cost) as dearest_cost,
     max(t.dearest_share) as dearest_share
@@ -52,6 +59,8 @@ from agent_days as d
 inner join measures as m on d.pipeline = m.pipeline
 inner join tops as t on d.pipeline = t.pipeline
 inner join ranked as r on d.pipeline = r.pipeline and d.agent = r.agent
+cross join bars as b
 where d.day is not null
-group by d.pipeline, m.cost_measure, d.day, case when r.place <= 8 then d.agent else '(others)' end
-order by d.pipeline, d.day, agent
+group by
+    d.pipeline, m.cost_measure, b.bar, bar_start(d.day, b.bar), case when r.place <= 8 then d.agent else '(others)' end
+order by d.pipeline, day, agent
