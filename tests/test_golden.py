@@ -54,7 +54,7 @@ def small_project(folder: Path) -> Path:
 def blanked(data: bytes, build_hash: str, versions: dict[str, str]) -> bytes:
     text = data.decode("utf-8").replace(build_hash, "0" * len(build_hash))
     for name, version in versions.items():
-        text = re.sub(rf'({re.escape(name)}"?:? ?"?){re.escape(version)}', r"\1x.y.z", text)
+        text = re.sub(rf'({re.escape(name)}"?:?\s?"?){re.escape(version)}', r"\1x.y.z", text)
     return text.encode("utf-8")
 
 

@@ -39,15 +39,17 @@ unit = "share"
 ---*/
 with sums as (
     select
-        model,
-        sum(cost_usd) as cost,
+        e.model,
+        sum(e.cost_usd) as cost,
         count(*) as events,
-        count(*) - count(cost_usd) as unknown,
-        sum(total_tokens) as tokens,
-        sum(cache_read_tokens) as cache_reads,
-        sum(total_tokens - coalesce(output_tokens, 0)) filter (where cache_read_tokens is not null) as input
-    from events
-    group by model
+        count(*) - count(e.cost_usd) as unknown,
+        sum(e.total_tokens) as tokens,
+        sum(e.cache_read_tokens) as cache_reads,
+        sum(e.total_tokens - coalesce(e.output_tokens, 0)) filter (where e.cache_read_tokens is not null) as input
+    from events as e
+    cross join params.report as rp
+    where rp.pipeline in ('', e.pipeline)
+    group by e.model
 ),
 
 ranked as (
@@ -76,13 +78,13 @@ folded as (
 select
     model,
     cost,
-    prorate(1, cost, nullif(sum(cost) over (), 0)) as share,
+    prorate(1, pico(cost), nullif(pico(cast(sum(cost) over () as decimal(38, 12))), 0)) as share,
     events,
     unknown,
     tokens,
     prorate(1, cache_reads, nullif(input, 0)) as cached,
     case when max(cost) over () > 0 then arg_max(model, cost) over () end as top_model,
-    prorate(1, max(cost) over (), nullif(sum(cost) over (), 0)) as top_share
+    prorate(1, pico(max(cost) over ()), nullif(pico(cast(sum(cost) over () as decimal(38, 12))), 0)) as top_share
 from folded
 -- Where no event names its model, or all name one, there is nothing to compare.
 qualify count(*) over () > 1

@@ -49,7 +49,7 @@ def test_charts_that_are_drawn_are_no_barrier_and_go_on_paper(real: Real, reader
             made = page.pdf(prefer_css_page_size=True)
             assert made.startswith(b"%PDF")
             assert made.count(b"/Type /Page\n") >= 2
-        page.set_viewport_size(WIDE)
+        page.set_viewport_size({"width": WIDE["width"], "height": WIDE["height"]})
         page.evaluate(TRIM)
         wrong[path, "light"] = one.barriers()
         # Nothing but the colours differs.
