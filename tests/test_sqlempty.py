@@ -145,14 +145,22 @@ def test_every_built_in_file_has_no_rows_where_that_is_said(tmp_path: Path) -> N
             ).fetchall()
         )
         known = scalars | scalar_macros(scalars, macros)
+        views = {name for (name,) in con.execute("select view_name from duckdb_views() where not internal").fetchall()}
         for file in sorted(resource_dir("sql").glob("*/*.sql")):
+            if file.parent.name == "formats":
+                # They read raw lines, in a warehouse of their own.
+                continue
             text = file.read_text(encoding="utf-8")
             for tables in empty_if(tree(con, text), known):
                 if any(name.startswith("params.") for name in tables):
                     continue
                 con.execute("begin")
                 for name in tables:
-                    con.execute(f"delete from {name}")
+                    if name in views:
+                        con.execute(f"create table emptied as select * from {name} limit 0")
+                        con.execute(f"drop view {name}; alter table emptied rename to {name}")
+                    else:
+                        con.execute(f"delete from {name}")
                 assert con.execute(text).fetchall() == [], f"{file.name} without {sorted(tables)}"
                 con.execute("rollback")
                 asked += 1

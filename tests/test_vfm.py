@@ -164,7 +164,7 @@ def test_the_decision_hint(burden: int, saving: str | None, total: int, decision
     assert (found["total"], found["decision"]) == (total, decision)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     occurrences=st.integers(1, 500),
     affected=st.integers(0, 99),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from posixpath import dirname
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -32,6 +33,10 @@ FEW_PARTS = """
 ODD = ("empty", "clear", "failed", "hostile")
 
 
+def first_of(paths: list[str], folder: str) -> list[str]:
+    return [path for path in paths if dirname(path) == folder][:2]
+
+
 @pytest.mark.parametrize("name", ODD)
 def test_nothing_is_wrong_on_any_page(
     undrawn: Real, reader: Readers, name: str, looked_at: set[str], request: pytest.FixtureRequest
@@ -39,9 +44,13 @@ def test_nothing_is_wrong_on_any_page(
     site = undrawn(name)
     one = reader(viewport=WIDE, color_scheme="light")
     # The pages of SQL are the same in all projects; those of the example are visited.
+    every = request.config.getoption("--every-page")
     paths = [path for path in pages_of(site) if not path.startswith("sql/")]
     assert len(paths) >= 14
-    assert walk(one, site, paths, looked_at=looked_at, all_of_them=request.config.getoption("--every-page")) == {}
+    if not every and name != "hostile":
+        # Their pages of one kind are alike: the first two of each folder.
+        paths = [path for path in paths if "/" not in path or path in first_of(paths, dirname(path))]
+    assert walk(one, site, paths, looked_at=looked_at, all_of_them=every) == {}
     assert one.said == []
     assert [address for address in one.asked if not address.startswith(site.as_uri())] == []
 

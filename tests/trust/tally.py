@@ -32,7 +32,7 @@ class Amounts:
     event_files_by_warehouse: int = 12
     feedback_files: int = 60
     healing_files: int = 60
-    build_kills: int = 4
+    build_kills: int = 2
     heal_processes: int = 8
     heal_calls: int = 12
     fuzz_seconds: float = 2
