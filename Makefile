@@ -5,8 +5,6 @@
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
 	if $$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then echo $$p; break; fi; done)
 BIN := .venv/bin
-# One more than there are cores: tests wait for disks, for a browser, and for commands that wait themselves.
-WORKERS ?= $(shell $(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)' 2>/dev/null || echo auto)
 
 .PHONY: demo test lint unit trust screenshots clean
 
@@ -24,7 +22,7 @@ lint: .venv/ready-dev
 
 unit: .venv/ready-dev
 	@sh tests/browser/need_chromium.sh
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 # The figures of SECURITY.md, counted: a minute, or with FULL=1 an hour.
 trust: .venv/ready-dev

@@ -11,7 +11,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--random-projects", type=int, default=12, help="random projects to build and to solve")
     parser.addoption("--first-seed", type=int, default=1, help="seed of the first random project")
     parser.addoption(
-        "--every-page", action="store_true", help="let axe look at every page, not at the first few of each kind"
+        "--every-page",
+        action="store_true",
+        help="visit every page and let axe look at it, not the first few of each kind",
     )
     parser.addoption(
         "--accept-goldens", action="store_true", help="write the golden files anew, to be read in the diff"

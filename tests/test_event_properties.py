@@ -76,6 +76,14 @@ def totals(seen: Seen) -> dict[str, int]:
 def test_neither_the_order_nor_the_file_of_a_line_matters(lines: list[bytes], chance: random.Random, cut: int) -> None:
     as_written = read_lines(lines)
     shuffled = list(lines)
+    several = any(b"}{" in line for line in lines)
+
+    def told(sums: dict[str, int]) -> dict[str, int]:
+        # Of two equal records either may be the one that is kept. Where a line holds several, that decides whether
+        # another line has any left, and so which of these it is; the records that count are the same.
+        kept = sum(sums.pop(name) for name in ("used", "superseded", "duplicates")) if several else 0
+        return {**sums, "kept or repeated": kept}
+
     chance.shuffle(shuffled)
     for other in (
         read_lines(shuffled),
@@ -83,7 +91,7 @@ def test_neither_the_order_nor_the_file_of_a_line_matters(lines: list[bytes], ch
         read_lines(shuffled[cut:], shuffled[:cut]),
     ):
         assert events(other) == events(as_written)
-        assert totals(other) == totals(as_written)
+        assert told(totals(other)) == told(totals(as_written))
         assert Counter(r.reason for r in other.result.rejected) == Counter(r.reason for r in as_written.result.rejected)
 
 

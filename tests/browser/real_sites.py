@@ -5,7 +5,9 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
+from posixpath import dirname
 
 from report_factory import hostile_report
 
@@ -53,6 +55,17 @@ def make_site(name: str, folder: Path) -> Path:
     result = build(folder, single_file=str(folder / "site" / "one-page.html"))
     assert (result.exit_code == 1) is (name == "failed")
     return result.site
+
+
+def first_of_each(paths: list[str], most: int) -> list[str]:
+    """Return the pages at the top, and the first few of each folder: those of one folder are of one kind."""
+    seen: Counter[str] = Counter()
+    kept = []
+    for path in paths:
+        seen[dirname(path)] += 1
+        if "/" not in path or seen[dirname(path)] <= most:
+            kept.append(path)
+    return kept
 
 
 def pages_of(site: Path) -> list[str]:

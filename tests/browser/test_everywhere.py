@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from posixpath import dirname
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
 from .conftest import WIDE, Reader
-from .real_sites import pages_of
+from .real_sites import first_of_each, pages_of
 from .walk import CUT, SHEET, TOO_WIDE, TRIM, lost_links, walk
 
 pytestmark = pytest.mark.browser
@@ -33,10 +32,6 @@ FEW_PARTS = """
 ODD = ("empty", "clear", "failed", "hostile")
 
 
-def first_of(paths: list[str], folder: str) -> list[str]:
-    return [path for path in paths if dirname(path) == folder][:2]
-
-
 @pytest.mark.parametrize("name", ODD)
 def test_nothing_is_wrong_on_any_page(
     undrawn: Real, reader: Readers, name: str, looked_at: set[str], request: pytest.FixtureRequest
@@ -48,8 +43,7 @@ def test_nothing_is_wrong_on_any_page(
     paths = [path for path in pages_of(site) if not path.startswith("sql/")]
     assert len(paths) >= 14
     if not every and name != "hostile":
-        # Their pages of one kind are alike: the first two of each folder.
-        paths = [path for path in paths if "/" not in path or path in first_of(paths, dirname(path))]
+        paths = first_of_each(paths, 2)
     assert walk(one, site, paths, looked_at=looked_at, all_of_them=every) == {}
     assert one.said == []
     assert [address for address in one.asked if not address.startswith(site.as_uri())] == []
