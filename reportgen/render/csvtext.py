@@ -11,6 +11,10 @@ from decimal import Decimal
 from reportgen.model import Cell
 from reportgen.render.format import to_decimal
 
+#: Whole numbers from here on are no measure of anything (see `to_decimal`).
+_MOST = 10**41
+#: What most texts begin with: no sign, no blank.
+_HARMLESS = re.compile(r"[0-9A-Za-z(/_]")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 #: Also the full-width signs, which some spreadsheets take for the plain ones, and blanks before any of them.
 _FORMULA = re.compile(r"\s*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")
@@ -39,7 +43,11 @@ def _csv_cell(cell: Cell) -> str:
     if isinstance(cell, bool):
         return "true" if cell else "false"
     if not isinstance(cell, str):
+        if isinstance(cell, int):
+            return str(cell) if abs(cell) < _MOST else ""
         return format(Decimal(repr(cell)), "f") if to_decimal(cell) is not None else ""
+    if cell.isascii() and cell.isprintable() and _HARMLESS.match(cell):
+        return cell
     text = _NOT_IN_CSV.sub("", cell.encode("utf-8", "replace").decode("utf-8"))
     guard = "'" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else ""
     # A carriage return alone would end the row for some readers.

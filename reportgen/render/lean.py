@@ -14,7 +14,8 @@ _ENDS = re.compile(
     r"|</li>\s*(?=<li\b|</[uo]l>)|</d[td]>(?=\s*<d[td]\b)|</dd>(?=\s*</d(?:l|iv)>)"
 )
 _GAPS = re.compile(r"\n\s*\n")
-_TAG = re.compile(r"<[a-z][^<>]*>")
+#: A tag with a quoted value.
+_TAG = re.compile(r"<[a-z][^<>\"]*\"[^<>]*>")
 #: A table to its end, and what begins a cell of it; how many columns the style sheet knows.
 _TABLE = re.compile(r"(?P<start><table\b[^>]*>)(?P<rows>.*?)(?=</table>)", re.DOTALL)
 _CELL = re.compile(r"<(t[dh])\b( class=n(?=[ >]))?")

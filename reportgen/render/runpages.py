@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from reportgen.model import Report, Run
-from reportgen.render.format import to_decimal
+from reportgen.render.format import duration, exact, show, to_decimal
 from reportgen.render.prose import plain
 
 #: What the rows of one page may take, in bytes: with the rest of the page it stays well under a megabyte.
@@ -32,6 +32,29 @@ class RunPage:
     title: str
     runs: list[Run]
     left_out: int
+
+
+#: Anchor, name, ids of its recommendations, start (empty: unknown), duration, events, agents, cost (empty: unknown),
+#: and the exact cost (empty: as shown).
+Row = tuple[str, str, list[str], str, str, str, int, str, str]
+
+
+def run_rows(runs: Iterable[Run], measure: str) -> Iterator[Row]:
+    """Yield what the row of each run says: of tens of thousands, nothing is left for a template to work out."""
+    unit = "cost" if measure == "usd" else None
+    for run in runs:
+        shown = cost = show(run.cost, unit, measure)
+        whole = exact(run.cost, unit, measure)
+        if run.cost is None:
+            cost = ""
+        elif run.incomplete:
+            cost = f"≥ {shown}"
+        started = run.started[5:16].replace("T", " ") if run.started else ""
+        lasted = duration(run.started, run.ended)
+        yield (
+            run.anchor, plain(run.run), run.recommendations, started, lasted, show(run.events, None), run.agents, cost,
+            whole if whole != shown else "",
+        )  # fmt: skip
 
 
 def page_name(run: Run) -> str:
@@ -90,10 +113,13 @@ def _by_cost(run: Run) -> tuple[bool, object, bool, str, str]:
 
 def _that_fit(runs: list[Run]) -> list[Run]:
     """Return all runs, or those with a recommendation and the costliest others that a page has room for."""
+    sizes = {run.anchor: _ROW_BYTES + len(run.anchor) + len(html.escape(plain(run.run)).encode()) for run in runs}
     room = MOST_BYTES
+    if sum(sizes[run.anchor] for run in runs) <= room:
+        return runs
     kept = set()
     for run in sorted(runs, key=lambda one: (not one.recommendations, *_by_cost(one))):
-        room -= _ROW_BYTES + len(run.anchor) + len(html.escape(plain(run.run)).encode())
+        room -= sizes[run.anchor]
         if room < 0:
             break
         kept.add(run.anchor)

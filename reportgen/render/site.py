@@ -93,6 +93,7 @@ def plan_site(report: Report, *, template_dirs: Sequence[Path] = ()) -> dict[str
         show=show, exact=exact, unit_word=unit_word, duration=duration, why_skipped=glossary.why_skipped,
         views=_view_functions(), sql_html=sql_html, pick=_pick,
         sql_place=sql_place, there=_there, clip=clipping, at_least=at_least,
+        run_rows=runpages.run_rows,
     )  # fmt: skip
     env.filters["prose"] = lambda text: Markup(to_html(text))
     env.filters["plain"] = plain
