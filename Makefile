@@ -22,7 +22,8 @@ lint: .venv/ready-dev
 
 unit: .venv/ready-dev
 	@sh tests/browser/need_chromium.sh
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	@# Many tests start the command itself: without bytecode each start would compile all of it, for three seconds.
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n auto --dist loadfile
 
 # The figures of SECURITY.md, counted: a minute, or with FULL=1 an hour.
 trust: .venv/ready-dev

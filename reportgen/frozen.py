@@ -46,6 +46,10 @@ class _Value:
 
     def __init__(self, *values: object, **named: object) -> None:
         names, kind = self.__match_args__, type(self).__name__
+        if len(values) == len(names) and not named:
+            for name, value in zip(names, values, strict=True):
+                object.__setattr__(self, name, value)
+            return
         given = dict(zip(names, values, strict=False))
         if len(values) > len(names) or not given.keys().isdisjoint(named):
             raise TypeError(f"{kind} takes each of {', '.join(names)} once, and nothing else")

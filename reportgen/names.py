@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from reportgen.frozen import frozen
-from reportgen.redact import find_secrets, redact_hashed, replace_secrets
+from reportgen.redact import find_secrets, holding_secrets, redact_hashed, replace_secrets
 
 # Said so, not imported: typing would be a tenth of the time in which a hook starts.
 TYPE_CHECKING = False
@@ -179,11 +179,12 @@ def _shortened(kind: Kind, cleaned: str) -> str:
     return f"{redact_hashed(cleaned)[: NAME_LIMIT - 14]} #{digest}"
 
 
-def _secret_spellings(spellings: Iterable[tuple[Kind, str, str]]) -> dict[tuple[Kind, str], str]:
+def _secret_spellings(spellings: Sequence[tuple[Kind, str, str]]) -> dict[tuple[Kind, str], str]:
     """Return, for each name that holds a secret, the smallest spelling that shows it: most keys are told by case."""
     found: dict[tuple[Kind, str], str] = {}
+    holding = holding_secrets([spelling for _, spelling, _ in spellings])
     for kind, spelling, key in spellings:
-        if find_secrets(spelling) and spelling < found.get((kind, key), "\U0010ffff"):
+        if spelling in holding and spelling < found.get((kind, key), "\U0010ffff"):
             found[(kind, key)] = spelling
     return found
 

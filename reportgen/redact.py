@@ -10,7 +10,7 @@ Labels: `e-mail`, `key`, `token`, `password`, `private key`, `home`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 
 #: A found secret: first and last offset (the last excluded), and the label that is written in its place.
@@ -199,6 +199,8 @@ _ORDINARY_WORDS = (
 _ORDINARY = frozenset(_ORDINARY_WORDS.split())
 
 
+#: Texts that are looked at together.
+_AT_ONCE = 100
 #: Each word, with the row of the table that asks for it.
 _HINTS = tuple((hint, row) for row, (_, hints, _, _) in enumerate(_TABLE) for hint in hints)
 
@@ -313,6 +315,18 @@ def _spans(text: str) -> list[Span]:
 def find_secrets(text: str) -> list[tuple[str, str]]:
     """Return the distinct secrets in `text` as `(label, case-folded secret)`, in order; empty for ordinary text."""
     return list(dict.fromkeys((label, text[start:end].casefold()) for start, end, label in _spans(text)))
+
+
+def holding_secrets(texts: Sequence[str]) -> set[str]:
+    """Return those of the texts that hold a secret; texts without any are looked at many at a time."""
+    hints = {hint for hint, _ in _HINTS} | set(_ASSIGN_HINTS)
+    found: set[str] = set()
+    for start in range(0, len(texts), _AT_ONCE):
+        some = texts[start : start + _AT_ONCE]
+        low = "\n".join(some).lower()
+        if any(hint in low for hint in hints):
+            found.update(text for text in some if _spans(text))
+    return found
 
 
 def replace_secrets(text: str, shown: Callable[[str, str], str]) -> str:

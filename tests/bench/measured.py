@@ -304,6 +304,8 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where large files are made and kept")
     parser.add_argument("--page", type=Path, default=PAGE)
     given = parser.parse_args()
+    # Where bytecode is kept, as it is wherever something is installed, only the first start compiles.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     page = Page()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
