@@ -66,6 +66,19 @@ def section(markdown: str, title: str) -> str:
     return found.group(1)
 
 
+def anchors(markdown: str) -> dict[str, str]:
+    """Return the heading under each anchor that the text sets itself; none is set twice."""
+    tokens = parsed(markdown)
+    found: dict[str, str] = {}
+    for place, token in enumerate(tokens):
+        mine = re.fullmatch(r'<a id="([\w-]+)"></a>', token.content) if token.type == "inline" else None
+        if mine:
+            assert mine[1] not in found
+            assert tokens[place + 2].type == "heading_open"
+            found[mine[1]] = text_of(tokens[place + 3])
+    return found
+
+
 def host_anchor(heading: str) -> str:
     """Return the anchor that GitHub makes of a heading's text."""
     kept = [letter for letter in heading.lower() if letter.isalnum() or letter in "-_ "]

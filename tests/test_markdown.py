@@ -14,6 +14,7 @@ import pytest
 from markdown_reading import (
     HOST,
     REPORTS,
+    anchors,
     headings,
     host_anchor,
     made,
@@ -57,7 +58,7 @@ def test_lines_are_short_where_they_can_be(name: str) -> None:
     fenced = False
     for line in made(name).split("\n"):
         fenced ^= line.startswith("```")
-        if not fenced and not line.startswith(("|", "#", "<!--", "[")):
+        if not fenced and not line.startswith(("|", "#", "<", "[")):
             # Longer only where a single word is.
             assert len(line) <= WIDTH or len(line.split()) <= 2, line
 
@@ -85,6 +86,7 @@ def test_the_sections_come_in_the_order_in_which_they_are_read() -> None:
     assert [title for tag, title in headings(made("sample")) if tag == "h2"] == [
         "What was analysed",
         "Ranked",
+        "Trend",
         "Recommendations",
         "Detectors",
         "Agents",
@@ -92,6 +94,7 @@ def test_the_sections_come_in_the_order_in_which_they_are_read() -> None:
         "Healing",
         "Budget",
         "No longer found",
+        "Scores",
         "Data quality",
     ]
 
@@ -108,7 +111,7 @@ def test_it_says_what_was_analysed() -> None:
         ["review-pipeline", "180", "18,120", "≈ 48.2 M tokens", "71%", "≈ 267,839 tokens", "82.3"],
         ["intake", "96", "2,210", "2,210 events", "0%", "23 events", "–"],
     ]
-    told = rendered(text)
+    told = rendered(section(made("sample"), "Trend"))
     # (2.114802 - 1.751221) / 1.751221 is 20.8%; of the whole cost, (219.939408 - 192.63431) / 192.63431 is 14.2%.
     assert "doc-pipeline: cost per run $1.75 to $2.11 (+21%), mean score 73.6 to 68.9" in told
     assert "Cost: $412.87; $192.63 to $219.94 (+14%); per run $1.75 to $2.11 (+21%)" in told
@@ -125,18 +128,19 @@ def test_the_ranked_table_leads_to_a_heading_of_each() -> None:
     assert rows[3][:4] == ["38", "defer", "small", "$27.49 (6.7%)"]
     assert rows[2][3] == "≈ 18.7 M tokens (39%)"
     assert rows[5][3] == "unknown"
-    anchors = [host_anchor(title) for _, title in headings(text)]
-    assert len(set(anchors)) == len(anchors)
+    goals = anchors(text)
     links = [
         str(part.attrs["href"]) for token in parsed(text) for part in token.children or [] if part.type == "link_open"
     ]
+    assert links.pop() == "#scores"
     for link, group in zip(links, report.groups, strict=True):
-        heading = next(title for _, title in headings(text) if f"#{host_anchor(title)}" == link)
-        # The heading says what it is about, and ends with what never changes.
+        # The heading is the title; the anchor above it says what it is about, and ends with what never changes.
+        assert goals[link[1:]] == group.title
         if len(group.ids) == 1:
-            assert heading == f"{group.title} ({group.ids[0].rsplit('-', 1)[1]})"
+            told = f"{group.title} {group.ids[0].rsplit('-', 1)[1]}"
         else:
-            assert heading == f"{group.issue} in {group.pipeline} ({'-'.join(group.group.split('-')[-2:])})"
+            told = f"{group.issue} in {group.pipeline} {'-'.join(group.group.split('-')[-2:])}"
+        assert link == f"#{host_anchor(told)}"
 
 
 def test_the_place_in_the_list_is_written_nowhere_so_that_it_can_not_change() -> None:
@@ -155,22 +159,22 @@ def test_the_place_in_the_list_is_written_nowhere_so_that_it_can_not_change() ->
 
 def test_each_recommendation_is_told_whole() -> None:
     report, text = sample_report(), made("sample")
+    scores = rendered(section(text, "Scores"))
     for one in report.recommendations:
-        title = re.escape(f"{one.title} ({one.id.rsplit('-', 1)[1]})")
-        part = re.search(rf"^#{{3,4}} {title}\n(.*?)(?=^#|\Z)", text, re.DOTALL | re.MULTILINE)
+        part = re.search(rf"^#{{3,4}} {re.escape(one.title)}\n(.*?)(?=^#|\Z)", text, re.DOTALL | re.MULTILINE)
         assert part, one.id
         told = rendered(part.group(1))
-        assert f"Id: {one.id}" in told
         assert re.sub(r"[*`]", "", one.finding) in told
-        assert f"Action: {one.action}" in told
-        assert f"Score: {one.vfm.total} of 100, {one.decision} ({HINTS[one.decision]})" in told
-        assert f"Effort: {EFFORTS[one.effort]}" in told
-        for key, label, _ in PARTS:
-            assert f"{label} {getattr(one.vfm, key)} of 25: {one.vfm_evidence[key]}" in told
-        assert [row[0] for row in tables(part.group(1))[0][1:]] == [evidence.label for evidence in one.evidence]
-    first = text.index(f"### {report.recommendations[0].title}")
-    assert "Saving: $153.64, 37% of the pipeline's cost, measured" in text[first:]
-    assert ["What could be saved", "$153.64"] in tables(text[first:])[0]
+        assert f"Action: {one.action} Effort: {EFFORTS[one.effort]}." in told
+        points = " + ".join(f"{label.lower()} {getattr(one.vfm, key)}" for key, label, _ in PARTS)
+        assert f"Score: {one.vfm.total} of 100, {one.decision} ({HINTS[one.decision]}): {points}" in told
+        for row in one.evidence:
+            assert f" {row.label}: " in told
+        words = [f"{label} {getattr(one.vfm, key)} of 25: {one.vfm_evidence[key]}." for key, label, _ in PARTS]
+        assert f"{one.title}: {one.vfm.total} of 100. {' '.join(words)} Id: {one.id}" in scores
+    first = rendered(text[text.index(f"### {report.recommendations[0].title}") :])
+    assert "Saving: $153.64, 37% of the pipeline's cost, measured" in first
+    assert "What could be saved: $153.64" in first
     assert "Labels: new" in text
     assert "Saving: unknown" in text
 
@@ -179,7 +183,7 @@ def test_of_a_long_group_ten_are_told_in_full_and_no_other_is_hidden() -> None:
     report = run_outliers(14)
     text = render_markdown(report)
     full = [title for tag, title in headings(text) if tag == "h4"]
-    assert full == [f"Run {n} (abcdef{n:04d})" for n in range(1, 11)]
+    assert full == [f"Run {n}" for n in range(1, 11)]
     rest = table_with(section(text, "Recommendations"), "About")
     assert [row[0] for row in rest] == ["run-011", "run-012", "run-013", "run-014"]
     assert rest[0] == ["run-011", "38", "5+16+10+7", "defer", "$18.20", "$16.27", "cost-outlier-run-011-abcdef0011"]
@@ -190,10 +194,10 @@ def test_of_a_long_group_ten_are_told_in_full_and_no_other_is_hidden() -> None:
 
 def test_a_group_that_grows_keeps_the_anchors_of_its_members() -> None:
     for count in (1, 2, 14):
-        assert "Run 1 (abcdef0001)" in [title for _, title in headings(render_markdown(run_outliers(count)))]
+        assert anchors(render_markdown(run_outliers(count)))["run-1-abcdef0001"] == "Run 1"
     # So does the group itself.
-    two, many = (headings(render_markdown(run_outliers(count))) for count in (2, 14))
-    assert [one for one in two if one[0] == "h3"] == [one for one in many if one[0] == "h3"]
+    two, many = (list(anchors(render_markdown(run_outliers(count)))) for count in (2, 14))
+    assert two[0] == many[0]
 
 
 def test_detectors_agents_patterns_healing_and_budget_are_told() -> None:
@@ -208,7 +212,8 @@ def test_detectors_agents_patterns_healing_and_budget_are_told() -> None:
         "clear",
     ]
     told = rendered(text)
-    assert "score_drop: Agents whose scores fall. Skipped: not enough data: 7 scores, 20 needed." in told
+    assert "score_drop: Skipped: not enough data: 7 scores, 20 needed." in told
+    assert "score_drop: Agents whose scores fall." in told
     assert "min_scores = 20 scores (default 10)" in told
     assert "cost_outlier: Runs that cost three times the usual. In force: min_ratio = 3 times the mean run." in told
     agents = [row for rows in tables(text) if rows[0][0] == "Agent" for row in rows[1:]]

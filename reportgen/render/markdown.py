@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from html import escape
 from pathlib import Path
 
 from reportgen import glossary
@@ -80,8 +81,10 @@ def render_markdown(report: Report, *, template_dirs: Sequence[Path] = ()) -> st
         "change_lines": rows.change_lines(report),
         "ranked_rows": [[*rows.ranked_row(view), Markdown(links.link(view))] for view in groups],
         "link_lines": [Markdown(line) for line in links.definitions()],
-        "heading_of": lambda one: Markdown(links.heading(one)),
-        "says_title": links.says_title,
+        "anchor": lambda one: Markdown(links.anchor(one)),
+        "fold": lambda words: Markdown(f"<details><summary>{escape(words)}</summary>"),
+        "unfold": Markdown("</details>"),
+        "saving": rows.saving_words,
         "some_at_least": any(rows.at_least(one) for one in report.recommendations),
         "evidence_rows": rows.evidence_rows,
         "other_rows": rows.other_rows,

@@ -1,8 +1,8 @@
-"""Headings of RECOMMENDATIONS.md that can be read and linked to, and the links to them.
+"""Anchors of RECOMMENDATIONS.md, and the links to them.
 
-A code host makes a heading's anchor of its text. So a heading is the title and the end of the id, which never changes:
-`Bottleneck agent: agent-writer in doc-pipeline (f84283147c)`. Hosts differ in what they make of odd signs; where they
-would not agree, the heading is the id itself, and the title stands under it.
+A code host makes a heading's anchor of its text, and two headings can read alike. So each recommendation has an anchor
+of its own above its heading: the title and the end of the id, which never changes, in small letters, such as
+`bottleneck-agent-agent-writer-in-doc-pipeline-f84283147c`. Where the title has odd signs, it is the id alone.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from reportgen.render.prose import calls_nobody, escape_markdown, plain
 from reportgen.render.views import GroupView
 
 _LONGEST = 120
-#: What every host makes the same anchor of: small letters, digits, `-` and `_`, no two `-` side by side.
+#: What stands in an anchor as it is, whoever reads it: small letters, digits, `-` and `_`, no two `-` side by side.
 _AGREED = re.compile(r"[a-z0-9_]+(?:-[a-z0-9_]+)*")
 
 
-def heading_slug(text: str) -> str:
-    """Return the anchor that code hosts give to a heading: lower case, blanks to `-`, other signs dropped."""
+def slug_of(text: str) -> str:
+    """Return what code hosts make of a heading's text: lower case, blanks to `-`, other signs dropped."""
     return re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
 
 
 class Links:
-    """The headings of all recommendations, and the references that lead to them; all text is Markdown, escaped."""
+    """The anchors of all recommendations, and the references that lead to them; all text is Markdown, escaped."""
 
     def __init__(self, groups: Sequence[GroupView]) -> None:
         self._groups = groups
@@ -40,16 +40,12 @@ class Links:
             and len(view.group.title) <= _LONGEST
         }
 
-    def heading(self, one: Recommendation | GroupView) -> str:
-        """Return the heading of a finding, or of a group of several."""
-        return _literal(self._text(one))
-
-    def says_title(self, one: Recommendation | GroupView) -> bool:
-        """Say whether the heading holds the title, so that it need not stand under it."""
-        return self._text(one) != _key(one)
+    def anchor(self, one: Recommendation | GroupView) -> str:
+        """Return the anchor of a finding, or of a group of several, that stands above its heading: HTML."""
+        return f'<a id="{self._slug(one)}"></a>'
 
     def link(self, view: GroupView) -> str:
-        """Return the title as a link to its heading."""
+        """Return the title as a link to its anchor."""
         title = _literal(view.group.title)
         return f"[{title}]" if view.group.group in self._own_name else f"[{title}][{_goal_key(view)}]"
 
@@ -59,10 +55,10 @@ class Links:
         for view in self._groups:
             name = view.group.title if view.group.group in self._own_name else _goal_key(view)
             goal = view if len(view.members) > 1 else view.first
-            lines[_goal_key(view)] = f"[{name}]: #{heading_slug(self._text(goal))}"
+            lines[_goal_key(view)] = f"[{name}]: #{self._slug(goal)}"
         return [lines[key] for key in sorted(lines)]
 
-    def _text(self, one: Recommendation | GroupView) -> str:
+    def _slug(self, one: Recommendation | GroupView) -> str:
         key = _key(one)
         if isinstance(one, GroupView):
             # Without the number of its findings, which changes.
@@ -70,7 +66,8 @@ class Links:
         else:
             title, end = one.title, key.rsplit("-", 1)[-1]
         text = plain(f"{title} ({end})")
-        return text if len(text) <= _LONGEST and _AGREED.fullmatch(heading_slug(text)) else key
+        slug = slug_of(text)
+        return slug if len(text) <= _LONGEST and _AGREED.fullmatch(slug) else slug_of(key)
 
 
 def _literal(text: str) -> str:

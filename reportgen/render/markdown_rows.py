@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from reportgen.glossary import EFFORTS, FATES, MEASURES, REMARKS, state_of
 from reportgen.model import Basis, Measure, Pipeline, Recommendation, Report
+from reportgen.names import ALL_PIPELINES
 from reportgen.render.format import exact, show
 from reportgen.render.prose import plain
 from reportgen.render.views import Change, GroupView, MeasureTotal, cost_change, score_change, shown_inputs
@@ -93,6 +94,15 @@ def ranked_row(view: GroupView) -> Row:
     if view.saving_share is not None:
         saving += f" ({show(view.saving_share, 'share')})"
     return [view.group.total, view.group.decision, EFFORTS[view.group.effort], saving]
+
+
+def saving_words(one: Recommendation) -> str:
+    """Return what could be saved, as a share of what, and what that rests on."""
+    if one.saving is None:
+        return show(None, None)
+    whole = "all cost" if one.pipeline == ALL_PIPELINES else "the pipeline's cost"
+    share = "" if one.saving_share is None else f", {show(one.saving_share, 'share')} of {whole}"
+    return f"{show(one.saving, 'cost', one.cost_measure)}{share}, {one.saving_basis}"
 
 
 def evidence_rows(one: Recommendation) -> list[Row]:
