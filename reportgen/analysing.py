@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 import reportgen
@@ -15,6 +15,7 @@ from reportgen.errors import ReportgenError
 from reportgen.found import Found
 from reportgen.inputs.sources import Inputs
 from reportgen.model import Build, Notice, Report, Retired
+from reportgen.quickclass import dataclass
 from reportgen.redact import redact
 from reportgen.render import BUILD_HASH
 from reportgen.report import assemble, with_extras

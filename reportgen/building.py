@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from reportgen import publish as publishing
@@ -11,6 +10,7 @@ from reportgen.cache import Cache
 from reportgen.inputs.sources import Inputs, find_inputs, input_paths
 from reportgen.marks import Marks, take_marks
 from reportgen.model import Notice, Report
+from reportgen.quickclass import dataclass
 from reportgen.settings import Settings, load_settings
 from reportgen.stages import Progress, Stage, Stages
 

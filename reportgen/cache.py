@@ -14,13 +14,13 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from reportgen import packed
 from reportgen.marks import Marks, Stamp, stamp_of
 from reportgen.model import InputFile, Notice, RejectedLine, Report
 from reportgen.publish import MANIFEST
+from reportgen.quickclass import dataclass
 
 _MAGIC = b"reportgen kept 1\n"
 _DIGEST = hashlib.sha256().digest_size

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from reportgen.detectorfile import COUNTS, DetectorFile, check_settings, is_on, read_detector
 from reportgen.errors import ReportgenError
+from reportgen.quickclass import dataclass
 from reportgen.render.prose import plain
 from reportgen.report.sqltexts import digest
 from reportgen.resources import resource_dir

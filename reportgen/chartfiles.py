@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Literal, cast
@@ -14,6 +13,7 @@ from reportgen.detectorfile import UNITS, column_problems, unit_problem
 from reportgen.detectors import as_text
 from reportgen.errors import ReportgenError
 from reportgen.model import Cell, Chart, Column, Measure
+from reportgen.quickclass import dataclass
 from reportgen.render.format import show
 from reportgen.render.prose import plain
 from reportgen.sqlfile import SqlFile, key_problems, near, of_their_types, raise_first

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -20,6 +19,7 @@ from reportgen.formatcheck import format_problems
 from reportgen.formatfile import FOLDER as FORMATS
 from reportgen.macros import NAME as MACROS
 from reportgen.macros import make_macros
+from reportgen.quickclass import dataclass
 from reportgen.resources import resource_dir
 from reportgen.settings import Settings, load_settings
 from reportgen.sqlfile import SqlFile, find_sql_files, near

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from reportgen.chartfiles import chart_problems, chart_roles, headlines
 from reportgen.detectorfile import SLOT, fits, front_problems, is_number
 from reportgen.detectors import NOT_EXACT
 from reportgen.errors import ReportgenError
+from reportgen.quickclass import dataclass
 from reportgen.sqlfile import SqlFile, key_problems, near
 from reportgen.sqltree import Tree, ties
 from reportgen.tables import table_problems

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, get_args
 
 from reportgen.errors import ReportgenError
 from reportgen.model import Effort, Parameter, SubjectKind
+from reportgen.quickclass import dataclass
 from reportgen.settings import Settings
 from reportgen.sqlfile import SqlFile, key_problems, near, of_their_types, raise_first
 

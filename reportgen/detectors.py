@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, get_args
 
@@ -13,6 +13,7 @@ from reportgen.detectorfile import SLOT, DetectorFile, counted
 from reportgen.errors import ReportgenError
 from reportgen.model import Basis, Status, SubjectKind
 from reportgen.names import ALL_PIPELINES, UNATTRIBUTED
+from reportgen.quickclass import dataclass
 from reportgen.sqlfile import SqlFile, near
 from reportgen.sqltree import read_tree
 from reportgen.warehouse import Result, SqlError, Warehouse

@@ -8,7 +8,7 @@ columns that the case names.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -17,6 +17,7 @@ from reportgen import detectors as detecting
 from reportgen.detectorfile import COUNTS, DetectorFile, read_detector
 from reportgen.errors import ReportgenError
 from reportgen.macros import make_macros
+from reportgen.quickclass import dataclass
 from reportgen.resources import resource_dir
 from reportgen.settings import Settings
 from reportgen.sqlfile import SqlFile, find_sql_files, near

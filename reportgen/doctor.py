@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,6 +10,7 @@ from reportgen.errors import ExitCode, ReportgenError
 from reportgen.found import Found
 from reportgen.inputs.sources import Inputs, claude_roots, codex_roots, find_inputs
 from reportgen.inspecting import marts_of
+from reportgen.quickclass import dataclass
 from reportgen.settings import FILE_NAME, Settings, load_settings
 from reportgen.warehouse import Warehouse
 

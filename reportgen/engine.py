@@ -11,7 +11,6 @@ import os
 import shutil
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -19,6 +18,7 @@ from typing import Any, Self
 import duckdb
 
 from reportgen.errors import ReportgenError
+from reportgen.quickclass import dataclass
 from reportgen.second import AskAhead
 from reportgen.sqlerror import SqlError, failure, first_line
 

@@ -13,7 +13,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from reportgen import linelog
@@ -24,6 +24,7 @@ from reportgen.inputs.feedback_cells import split_row
 from reportgen.inputs.feedback_rows import NEEDED
 from reportgen.inputs.sources import Source
 from reportgen.names import Names, clean_name, fold
+from reportgen.quickclass import dataclass
 from reportgen.settings import Settings
 
 #: A tag with this many rows in a pipeline is a pattern (SPEC 5).

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 
@@ -12,6 +11,7 @@ from reportgen.errors import ReportgenError
 from reportgen.inputs.feedback_cells import KNOWN_TAGS, is_nothing, read_score, read_tags
 from reportgen.inputs.times import FIRST_YEAR, LAST_YEAR
 from reportgen.names import Kind, clean_name, is_missing, squeeze
+from reportgen.quickclass import dataclass
 
 #: A cell of more characters is not read as Markdown, so what is escaped in it would be read as it is written.
 _LONGEST_CELL = 4000

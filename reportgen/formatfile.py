@@ -7,11 +7,11 @@ which rows are one event. `sql/README.md` explains it with an example.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from reportgen.errors import ReportgenError
+from reportgen.quickclass import dataclass
 from reportgen.resources import resource_dir
 from reportgen.sqlfile import SqlFile, find_sql_files, key_problems, near, raise_first
 

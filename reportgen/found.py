@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from reportgen.model import InputFile, Notice, RejectedLine
+from reportgen.quickclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

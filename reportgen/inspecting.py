@@ -6,7 +6,7 @@ import contextlib
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -18,6 +18,7 @@ from reportgen.inputs.sources import Inputs, find_inputs, shown_name
 from reportgen.inputs.understanding import FIELDS, FLAT, Understood, understand
 from reportgen.loading import load, make_marts, read_cost_events
 from reportgen.model import InputFile, Notice
+from reportgen.quickclass import dataclass
 from reportgen.redact import redact
 from reportgen.settings import Settings, load_settings
 from reportgen.warehouse import Limits, Warehouse

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from reportgen.macros import make_macros
 from reportgen.model import InputFile, Notice, RejectedLine
 from reportgen.names import Names, clean_name, fold
 from reportgen.pricing import fill_prices, price_notices
+from reportgen.quickclass import dataclass
 from reportgen.resources import resource_dir
 from reportgen.settings import Settings
 from reportgen.sqlfile import find_sql_files, near

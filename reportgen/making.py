@@ -7,7 +7,7 @@ import hashlib
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ from reportgen.inputs.sources import Inputs
 from reportgen.loading import CostEvents, load, make_marts, open_warehouse, read_cost_events
 from reportgen.marks import Marks, take_marks
 from reportgen.model import Report
+from reportgen.quickclass import dataclass
 from reportgen.render import BUILD_HASH
 from reportgen.settings import Settings
 from reportgen.stages import Progress, Stages

@@ -11,12 +11,13 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
 from reportgen.inputs.sources import Inputs
+from reportgen.quickclass import dataclass
 from reportgen.resources import resource_dir
 from reportgen.settings import Settings
 from reportgen.versions import versions

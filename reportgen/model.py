@@ -8,9 +8,10 @@ All text in a `Report` is redacted (unless the build was told not to) and still 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from reportgen.quickclass import dataclass
 from reportgen.told import Agent as Agent
 from reportgen.told import Basis as Basis
 from reportgen.told import BudgetWindow as BudgetWindow

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
 from reportgen.compiled import Notes
+from reportgen.quickclass import dataclass
 from reportgen.resources import resource_dir
 from reportgen.versions import versions
 

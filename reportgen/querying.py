@@ -7,13 +7,13 @@ import json
 import math
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
 from reportgen.detectors import as_text
 from reportgen.errors import ReportgenError
+from reportgen.quickclass import dataclass
 from reportgen.render.csvtext import csv_text
 from reportgen.render.prose import escape_markdown, plain
 from reportgen.settings import load_settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any, Literal
 from reportgen import settings_table as table
 from reportgen import tomlfile
 from reportgen.errors import ReportgenError
+from reportgen.quickclass import dataclass
 from reportgen.settings_file import TEACH, Problem, read_settings_text
 from reportgen.settings_values import near
 

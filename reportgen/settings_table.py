@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from reportgen import settings_values as read
+from reportgen.quickclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

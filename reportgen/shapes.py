@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from reportgen.compiled import Notes
+from reportgen.quickclass import dataclass
 from reportgen.resources import resource_dir
 from reportgen.sqlfacts import Facts
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from reportgen.compiled import Notes
+from reportgen.quickclass import dataclass
 from reportgen.resources import resource_dir
 from reportgen.sqlempty import EmptyIf, empty_if
 from reportgen.sqltree import read_tree

@@ -18,7 +18,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache, partial
 from pathlib import Path
@@ -26,6 +26,7 @@ from typing import Any, Literal
 
 from reportgen.compiled import Notes
 from reportgen.errors import ReportgenError
+from reportgen.quickclass import dataclass
 from reportgen.resources import resource_dir
 from reportgen.tomlfile import key_lines
 

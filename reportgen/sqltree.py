@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from reportgen.quickclass import dataclass
 
 #: Give another value each time they are called: those that DuckDB calls volatile, and one that samples.
 VOLATILE = frozenset({

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+
+from reportgen.quickclass import dataclass
 
 #: Called with a stage's name, how much of it is done and how much there is (bytes or steps; 0: unknown).
 Progress = Callable[[str, int, int], None]

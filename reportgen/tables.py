@@ -7,13 +7,13 @@ of the input lines) and what the report puts together (ranks, decisions) is writ
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 
 from reportgen.detectors import as_text
 from reportgen.errors import ReportgenError
 from reportgen.model import Cell, Detector, Group, InputFile, Recommendation, RejectedLine, Table
+from reportgen.quickclass import dataclass
 from reportgen.render.csvtext import csv_text
 from reportgen.sqlfile import SqlFile, key_problems, raise_first
 from reportgen.warehouse import SqlError, Warehouse

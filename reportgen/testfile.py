@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from pathlib import Path
 
@@ -35,6 +35,7 @@ from markdown_it.rules_block.table import escapedSplit
 from markdown_it.token import Token
 
 from reportgen.errors import ReportgenError
+from reportgen.quickclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ import difflib
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Literal
 from xml.etree import ElementTree  # Only written here; nothing is parsed.
 
+from reportgen.quickclass import dataclass
 from reportgen.render.prose import plain, visible
 
 Outcome = Literal["passed", "failed", "error"]

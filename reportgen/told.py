@@ -5,8 +5,9 @@ Values are as `model` says; everybody takes them from there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from reportgen.quickclass import dataclass
 
 Measure = Literal["usd", "tokens", "events"]
 Basis = Literal["measured", "priced", "estimated", "unknown"]

@@ -80,6 +80,7 @@ LEVELS = [
         "second",
         "frozen",
     },
+    {"quickclass"},
 ]
 
 #: Parts of a room that lower rooms may use: they know nothing but the model.

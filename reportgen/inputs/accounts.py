@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from reportgen.errors import ExitCode, ReportgenError
 from reportgen.model import InputFile, Notice, RejectedLine
+from reportgen.quickclass import dataclass
 from reportgen.redact import redact as redact_text
 
 _SNIPPET = 120

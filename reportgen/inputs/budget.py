@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 
 from reportgen.inputs.budget_values import (
@@ -20,6 +20,7 @@ from reportgen.inputs.sources import Source, shown_name
 from reportgen.inputs.textlines import TextFile, read_text, snippet
 from reportgen.model import InputFile, Notice
 from reportgen.names import Names, clean_name, fold
+from reportgen.quickclass import dataclass
 
 _ITEM = re.compile(r"\s*(?:>\s*)*(?:[-*+]|[0-9]{1,9}[.)])\s+(?:\[[ xX]\]\s+)?(?P<text>.*)")
 _COMMENT = re.compile(r"<!--.*?-->|(?:^|\s)#\s.*$")

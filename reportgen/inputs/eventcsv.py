@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 from pathlib import Path
 
 from reportgen.inputs.repeats import Why
+from reportgen.quickclass import dataclass
 
 COLUMNS = (
     "event_no",

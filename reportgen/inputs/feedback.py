@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, Literal
 
@@ -24,6 +23,7 @@ from reportgen.inputs.sources import Source, shown_name
 from reportgen.inputs.textlines import read_text
 from reportgen.model import InputFile, Notice, RejectedLine
 from reportgen.names import Names, squeeze
+from reportgen.quickclass import dataclass
 
 __all__ = ["FeedbackRead", "FeedbackRow", "read_feedback"]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from reportgen.inputs.feedback_cells import is_delimiter, read_date, read_score, split_row
 from reportgen.inputs.feedback_rows import COLUMNS, NEEDED, Header, RowReader
 from reportgen.names import fold
+from reportgen.quickclass import dataclass
 
 #: A line of Markdown: its index from 0 in `TextFile.lines`, and its text.
 Line = tuple[int, str]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
@@ -22,6 +21,7 @@ from reportgen.inputs.notes import Notes
 from reportgen.inputs.textlines import TextFile, shortened, snippet
 from reportgen.model import InputFile, RejectedLine
 from reportgen.names import Names, fold
+from reportgen.quickclass import dataclass
 from reportgen.redact import redact
 
 NEEDED = ("agent", "score", "pattern")

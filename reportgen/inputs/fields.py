@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from decimal import Decimal
 from functools import lru_cache
 
 from reportgen.formatfile import Format
 from reportgen.inputs.records import Record
+from reportgen.quickclass import dataclass
 
 #: Canonical field: its names, the first that is present wins. The last ones say how a row is taken, not what is in it.
 _TABLE = """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from decimal import Decimal
 from json.encoder import encode_basestring_ascii
@@ -20,6 +20,7 @@ from reportgen.formatfile import EVENT, LINES, NOTE, PLACE, Format, at
 from reportgen.inputs.records import NumberText, Record
 from reportgen.inputs.times import utc_text
 from reportgen.macros import make_macros
+from reportgen.quickclass import dataclass
 from reportgen.sqlfile import near
 from reportgen.sqltext import quoted
 from reportgen.warehouse import SqlError, Warehouse

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 
@@ -16,6 +15,7 @@ from reportgen.inputs.textlines import shortened, snippet
 from reportgen.inputs.times import utc_text
 from reportgen.model import InputFile, Notice, RejectedLine
 from reportgen.names import Names, squeeze
+from reportgen.quickclass import dataclass
 from reportgen.redact import redact as redact_text
 
 #: What `heal` answers; another action is kept as it is, and said.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from reportgen.model import Notice
+from reportgen.quickclass import dataclass
 
 Severity = Literal["info", "warning"]
 

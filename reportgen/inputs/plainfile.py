@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import BinaryIO
 
 from reportgen.inputs.lines import LineFile
+from reportgen.quickclass import dataclass
 
 #: A longer line is for the exact reader, and with it the whole file.
 LONGEST_LINE = 16 * 1024 * 1024

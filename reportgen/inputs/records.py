@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from reportgen.quickclass import dataclass
 
 Record = dict[str, Any]
 #: Text and position to a value and the position after it; raises ValueError, StopIteration and more.

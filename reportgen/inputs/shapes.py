@@ -10,11 +10,11 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from reportgen.inputs.fields import Plan, Planner
 from reportgen.inputs.taking import PARENT_SPANS, says_cumulative, sums_up
+from reportgen.quickclass import dataclass
 
 #: A text between quotes, a number, or an array as it stands.
 Kind = Literal["text", "number", "array"]

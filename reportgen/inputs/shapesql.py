@@ -8,7 +8,6 @@ are the values, and whatever the exact reader could take otherwise than SQL make
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 from reportgen.inputs.amounts import COST_LIMIT, COST_PLACES, DURATION_LIMIT, DURATION_PLACES, TOKEN_LIMIT
@@ -16,6 +15,7 @@ from reportgen.inputs.records import SHORTEST_DEEP_LINE
 from reportgen.inputs.shapes import Hole, Path, Taken
 from reportgen.inputs.times import FIRST_YEAR, LAST_YEAR
 from reportgen.names import MISSING_WORDS
+from reportgen.quickclass import dataclass
 from reportgen.sqltext import quoted
 
 #: Fields that hold a name or a label; their texts are staged as they are, by path.

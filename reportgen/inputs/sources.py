@@ -8,12 +8,12 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from reportgen.errors import ExitCode, ReportgenError
 from reportgen.inputs.lines import content_digest
 from reportgen.model import InputKind, Notice
+from reportgen.quickclass import dataclass
 from reportgen.redact import redact
 from reportgen.settings import Settings
 

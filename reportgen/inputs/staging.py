@@ -7,7 +7,6 @@ file that is mostly of no known shape goes to the exact reader as a whole.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice
 from pathlib import Path
@@ -19,6 +18,7 @@ from reportgen.inputs.plainfile import LONGEST_LINE, PlainFile, plain_file
 from reportgen.inputs.shapes import Path as KeyPath
 from reportgen.inputs.shapes import Taken, common_shapes, few_texts
 from reportgen.inputs.shapesql import NO_ID, Reading, make_reading
+from reportgen.quickclass import dataclass
 from reportgen.sqlerror import SqlError
 from reportgen.sqltext import quoted
 from reportgen.warehouse import Warehouse

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from reportgen.errors import ExitCode, ReportgenError
 from reportgen.inputs.lines import LineFile, TooLong
+from reportgen.quickclass import dataclass
 from reportgen.redact import redact
 
 _SNIPPET = 120

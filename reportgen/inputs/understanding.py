@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from itertools import islice
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from reportgen.formatfile import Format
 from reportgen.inputs.fields import Plan, Planner
 from reportgen.inputs.lines import LineFile
 from reportgen.inputs.records import LineReader, Record
+from reportgen.quickclass import dataclass
 
 FLAT = "Cost events, one a line"
 NOT_COST = "Lines without agent, tool, tokens or cost"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from reportgen.errors import ReportgenError
+from reportgen.quickclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,12 +11,13 @@ import json
 import shutil
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from reportgen.quickclass import dataclass
 from reportgen.rawtables import RAW_TABLES
 from reportgen.sqlfile import SqlFile
 from reportgen.sqltree import read_tree

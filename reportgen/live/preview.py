@@ -12,7 +12,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from reportgen.live.places import TEST, input_places, reads_inputs, source_place
 from reportgen.live.problems import Teller
 from reportgen.live.steps import LOCK_SECONDS, Steps, Stopped, quiet
 from reportgen.live.watching import Stamp, Watcher
+from reportgen.quickclass import dataclass
 from reportgen.redact import redact
 from reportgen.render.site import plan_site
 from reportgen.report import json as report_json

@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -22,6 +22,7 @@ from reportgen.found import Found
 from reportgen.inputs.sources import Inputs, find_inputs
 from reportgen.live.kept import KeptWarehouse
 from reportgen.live.watching import Stamp, stamp
+from reportgen.quickclass import dataclass
 from reportgen.resources import resource_dir
 from reportgen.settings import Settings
 from reportgen.sqlfile import find_sql_files

@@ -10,8 +10,9 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from reportgen.quickclass import dataclass
 
 #: What tells one state of a file from another: time, size, and which file it is (editors save by replacing).
 Stamp = tuple[int, int, int, int]

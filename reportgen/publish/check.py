@@ -6,12 +6,12 @@ import contextlib
 import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from reportgen.errors import ReportgenError
 from reportgen.publish.files import first_obstacle, plain_bytes, read_plain, sha256
 from reportgen.publish.manifest import MANIFEST, STAGING, Manifest, is_site_path, read_manifest
+from reportgen.quickclass import dataclass
 
 #: How the first line of a RECOMMENDATIONS.md that reportgen wrote begins.
 MARKER = b"<!-- reportgen:"

@@ -18,7 +18,6 @@ import json
 import shutil
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +42,7 @@ from reportgen.publish.manifest import (
     parse_files,
     parse_manifest,
 )
+from reportgen.quickclass import dataclass
 
 _PLAN = "plan.json"
 _JOURNAL = "journal.json"

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from reportgen.publish.files import plain_bytes
+from reportgen.quickclass import dataclass
 
 #: The manifest's own name, and the hidden folder in which a build gets its files ready; both inside the site.
 MANIFEST = "reportgen-manifest.json"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from reportgen.publish.files import (
     write_new,
 )
 from reportgen.publish.manifest import Manifest, is_site_path, json_bytes, load_manifest, parse_manifest, read_manifest
+from reportgen.quickclass import dataclass
 
 _HINT = "publish.json"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
 from reportgen.errors import ExitCode, ReportgenError
 from reportgen.model import Cell, Chart, Column
+from reportgen.quickclass import dataclass
 from reportgen.render.format import to_decimal, unit_word
 from reportgen.render.look import Known
 from reportgen.render.prose import plain

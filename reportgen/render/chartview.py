@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from reportgen.model import Cell, Chart, Column, Report
+from reportgen.quickclass import dataclass
 from reportgen.render.charts import figure
 from reportgen.render.gist import gist
 from reportgen.render.look import Known

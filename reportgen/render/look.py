@@ -7,9 +7,10 @@ that mean the same in every project (outcomes, decisions) have fixed colours, wh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from reportgen.model import Cell, Chart
+from reportgen.quickclass import dataclass
 
 #: Hues; the next six series take them again with a second sign.
 HUES = 6

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from reportgen.model import Report, Run
+from reportgen.quickclass import dataclass
 from reportgen.render.format import duration, exact, show, to_decimal
 from reportgen.render.prose import plain
 

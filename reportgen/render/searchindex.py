@@ -11,10 +11,10 @@ out is counted, so that the box can say so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html.parser import HTMLParser
 
 from reportgen.model import Report
+from reportgen.quickclass import dataclass
 from reportgen.render.pages import json_for_script
 from reportgen.render.prose import plain
 from reportgen.render.runpages import costliest

@@ -9,7 +9,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 from reportgen import glossary
 from reportgen.model import Chart, Recommendation, Report
 from reportgen.names import ALL_PIPELINES
+from reportgen.quickclass import dataclass
 from reportgen.render import BUILD_HASH, runpages, searchindex, views
 from reportgen.render.charts import chart_csv
 from reportgen.render.chartview import ChartView, chart_view, known_to

@@ -6,9 +6,9 @@ What reads what comes from the report, so that every file leads to those it stan
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from reportgen.model import Report, SqlText
+from reportgen.quickclass import dataclass
 
 #: Of each folder: its title, and what its files are.
 KINDS: dict[str, tuple[str, str]] = {

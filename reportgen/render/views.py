@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
@@ -21,6 +20,7 @@ from reportgen.model import (
     Trend,
 )
 from reportgen.names import UNASSIGNED
+from reportgen.quickclass import dataclass
 from reportgen.render.format import show, to_decimal
 
 MEASURES: tuple[Measure, ...] = ("usd", "tokens", "events")
