@@ -15,7 +15,10 @@ from reportgen.sqlfile import SqlFile, find_sql_files
 from reportgen.warehouse import Warehouse
 
 #: Steps on the way to the events: nobody needs them to write a detector.
-INNER = frozenset({"clock_faults", "dated_events", "seen_events", "seen_feedback", "seen_healing", "spellings"})
+INNER = frozenset(
+    {"clock_faults", "dated_events", "event_places", "gap_runs", "seen_events", "seen_feedback", "seen_healing"}
+    | {"spellings"}
+)
 
 _HEAD = """\
 # Marts: the tables that detectors read

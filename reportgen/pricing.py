@@ -103,7 +103,7 @@ def price_notices(store: Warehouse, *, listed: bool = True) -> Iterator[Notice]:
         )
     if unknown:
         known, carrying = store.query(
-            "select count(cost_usd), count(*) from events where cost_usd is not null or total_tokens > 0"
+            "select cast(sum(with_usd) as bigint), cast(sum(carrying) as bigint) from event_sums"
         ).rows[0]
         yield Notice(
             code="cost-known",

@@ -104,7 +104,7 @@ def period(view: View) -> tuple[Period, str | None]:
     """Return the period of the dated entries looked at, and "now"."""
     first, last, days, now = view.warehouse.query(
         """
-        with events_span as (select min(event_time) as a, max(event_time) as b from events),
+        with events_span as (select min(first_time) as a, max(last_time) as b from event_sums),
         healing_span as (select min(log_time) as a, max(log_time) as b from healing_attempts),
         feedback_span as (
             select cast(min(feedback_date) as timestamp) as a, cast(max(feedback_date) as timestamp) as b

@@ -40,13 +40,13 @@ unit = "share"
 with sums as (
     select
         e.model,
-        sum(e.cost_usd) as cost,
-        count(*) as events,
-        count(*) - count(e.cost_usd) as unknown,
-        sum(e.total_tokens) as tokens,
-        sum(e.cache_read_tokens) as cache_reads,
-        sum(e.total_tokens - coalesce(e.output_tokens, 0)) filter (where e.cache_read_tokens is not null) as input
-    from events as e
+        sum(e.usd) as cost,
+        sum(e.events) as events,
+        sum(e.events) - sum(e.with_usd) as unknown,
+        sum(e.tokens) as tokens,
+        sum(e.all_cache_reads) as cache_reads,
+        sum(e.all_cache_input) as input
+    from event_sums as e
     cross join params.report as rp
     where rp.pipeline in ('', e.pipeline)
     group by e.model

@@ -17,24 +17,24 @@ select
     e.pipeline,
     e.agent,
     e.attributed,
-    cast(e.event_time as date) as day,
-    count(*) as events,
+    e.day,
+    cast(sum(e.events) as bigint) as events,
     cast(
         coalesce(
             sum(
                 case m.cost_measure
-                    when 'usd' then e.cost_usd
-                    when 'tokens' then cast(e.total_tokens as decimal(38, 12))
-                    else cast(1 as decimal(38, 12))
+                    when 'usd' then e.usd
+                    when 'tokens' then cast(e.tokens as decimal(38, 12))
+                    else cast(e.events as decimal(38, 12))
                 end
             ),
             0
         ) as decimal(38, 12)
     ) as cost,
-    cast(coalesce(sum(e.cost_usd), 0) as decimal(38, 12)) as usd,
-    count(e.cost_usd) as with_usd,
+    cast(coalesce(sum(e.usd), 0) as decimal(38, 12)) as usd,
+    cast(sum(e.with_usd) as bigint) as with_usd,
     count(distinct e.run_key) as runs
-from events as e
+from event_sums as e
 inner join measures as m on e.pipeline = m.pipeline
-group by e.pipeline, e.agent, e.attributed, cast(e.event_time as date)
-order by e.pipeline, e.agent, day
+group by e.pipeline, e.agent, e.attributed, e.day
+order by e.pipeline, e.agent, e.day

@@ -23,12 +23,12 @@ select
     agent,
     attributed,
     model,
-    count(*) as priced_events,
-    cast(sum(total_tokens) as bigint) as tokens,
-    cast(sum(cost_usd) as decimal(38, 12)) as usd,
-    count(*) filter (where cost_basis = 'estimated') as estimated_costs,
-    count(*) filter (where cost_basis = 'priced') as priced_costs
-from events
-where model is not null and total_tokens > 0 and cost_usd is not null
+    cast(sum(token_usd_events) as bigint) as priced_events,
+    cast(sum(token_usd_tokens) as bigint) as tokens,
+    cast(sum(token_usd_usd) as decimal(38, 12)) as usd,
+    cast(sum(token_usd_estimated) as bigint) as estimated_costs,
+    cast(sum(token_usd_priced) as bigint) as priced_costs
+from event_sums
+where model is not null and token_usd_events > 0
 group by pipeline, run_key, agent, attributed, model
 order by pipeline, run_key, agent, model

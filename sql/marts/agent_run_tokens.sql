@@ -20,11 +20,11 @@ select
     run_key,
     agent,
     attributed,
-    count(*) as cache_events,
-    cast(sum(input_tokens) as bigint) as input_tokens,
+    cast(sum(cache_events) as bigint) as cache_events,
+    cast(sum(cache_input_tokens) as bigint) as input_tokens,
     cast(sum(cache_read_tokens) as bigint) as cache_read_tokens,
-    max(input_tokens) as largest_input
-from events
-where input_tokens is not null and cache_read_tokens is not null
+    max(largest_input) as largest_input
+from event_sums
+where cache_events > 0
 group by pipeline, run_key, agent, attributed
 order by pipeline, run_key, agent

@@ -25,22 +25,18 @@ from_feedback = "True where the run is a feedback date"
 ---*/
 with costs as (
     select
-        e.pipeline,
-        e.run_key,
-        e.run,
-        e.agent,
-        e.attributed,
-        e.event_time,
-        e.duration_ms,
+        e.*,
         m.cost_measure,
-        e.cost_basis,
         case m.cost_measure
-            when 'usd' then e.cost_usd
-            when 'tokens' then cast(e.total_tokens as decimal(38, 12))
-            else cast(1 as decimal(38, 12))
+            when 'usd' then e.usd
+            when 'tokens' then cast(e.tokens as decimal(38, 12))
+            else cast(e.events as decimal(38, 12))
         end as cost,
-        e.cost_usd is not null or e.total_tokens > 0 as carries
-    from events as e
+        case m.cost_measure when 'usd' then e.with_usd when 'tokens' then e.with_tokens else e.events end
+            as known_costs,
+        case m.cost_measure when 'usd' then e.without_usd when 'tokens' then e.without_tokens else 0 end
+            as unknown_costs
+    from event_sums as e
     inner join measures as m on e.pipeline = m.pipeline
 ),
 
@@ -51,15 +47,15 @@ from_events as (
         run,
         agent,
         attributed,
-        count(*) as events,
+        cast(sum(events) as bigint) as events,
         cast(0 as bigint) as feedback_rows,
         cast(coalesce(sum(cost), 0) as decimal(38, 12)) as cost,
-        count(cost) as known_costs,
-        count(*) filter (where cost is null and carries) as unknown_costs,
-        count(*) filter (where cost_measure <> 'usd' or cost_basis = 'estimated') as estimated_costs,
-        count(*) filter (where cost_basis = 'priced') as priced_costs,
-        min(event_time) as first_time,
-        max(event_time) as last_time,
+        cast(sum(known_costs) as bigint) as known_costs,
+        cast(sum(unknown_costs) as bigint) as unknown_costs,
+        cast(sum(case cost_measure when 'usd' then estimated_usd else events end) as bigint) as estimated_costs,
+        cast(sum(priced_usd) as bigint) as priced_costs,
+        min(first_time) as first_time,
+        max(last_time) as last_time,
         cast(sum(duration_ms) as decimal(38, 3)) as duration_ms,
         false as from_feedback
     from costs

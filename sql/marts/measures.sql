@@ -18,13 +18,13 @@ cost_measure = "usd, tokens or events"
 with sums as (
     select
         pipeline,
-        count(*) as events,
-        count(*) filter (where cost_usd is not null or total_tokens > 0) as carrying,
-        count(cost_usd) as with_usd,
-        count(total_tokens) as with_tokens,
-        coalesce(sum(cost_usd), 0) as usd,
-        coalesce(sum(total_tokens), 0) as tokens
-    from events
+        cast(sum(events) as bigint) as events,
+        cast(sum(carrying) as bigint) as carrying,
+        cast(sum(with_usd) as bigint) as with_usd,
+        cast(sum(with_tokens) as bigint) as with_tokens,
+        coalesce(sum(usd), 0) as usd,
+        coalesce(sum(tokens), 0) as tokens
+    from event_sums
     group by pipeline
 )
 

@@ -31,23 +31,25 @@ span_microseconds = "From its first to its last dated event or feedback row, at 
 with spans as (
     select
         pipeline,
-        min(at_time) as first_time,
-        max(at_time) as last_time
+        min(first_time) as first_time,
+        max(last_time) as last_time
     from (
         select
             pipeline,
-            event_time as at_time
-        from events
+            first_time,
+            last_time
+        from event_sums
         union all
         select
             pipeline,
+            cast(feedback_date as timestamp),
             cast(feedback_date as timestamp)
         from feedback
     )
     group by pipeline
 ),
 
-event_sums as (
+agent_sums as (
     select
         pipeline,
         cast(sum(cost) as decimal(38, 12)) as cost,
@@ -80,9 +82,9 @@ run_sums as (
 flags as (
     select
         pipeline,
-        count(*) filter (where pipeline_inferred) as inferred_events,
-        count(*) filter (where event_time is null) as undated_events
-    from events
+        cast(coalesce(sum(events) filter (where pipeline_inferred), 0) as bigint) as inferred_events,
+        cast(coalesce(sum(events) filter (where day is null), 0) as bigint) as undated_events
+    from event_sums
     group by pipeline
 ),
 
@@ -127,7 +129,7 @@ select
     greatest(coalesce(date_diff('microsecond', s.first_time, s.last_time), 0), 86400000000) as span_microseconds
 from spans as s
 left join measures as m on s.pipeline = m.pipeline
-left join event_sums as e on s.pipeline = e.pipeline
+left join agent_sums as e on s.pipeline = e.pipeline
 left join run_sums as r on s.pipeline = r.pipeline
 left join flags as f on s.pipeline = f.pipeline
 left join reviews as v on s.pipeline = v.pipeline

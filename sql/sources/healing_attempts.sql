@@ -26,7 +26,7 @@ with run_pipelines as (
     select
         run,
         min(pipeline) as pipeline
-    from events
+    from event_sums
     where starts_with(run_key, 'id:')
     group by run
     having count(distinct pipeline) = 1
