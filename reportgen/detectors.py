@@ -294,9 +294,13 @@ def _count(file: _Select, row: Mapping[str, Any], name: str) -> int:
 
 
 def evidence_columns(finding: Finding) -> list[str]:
-    """Return the columns that make the evidence table: those with a label first, in the file's order."""
-    labelled = [name for name in finding.detector.columns if name in finding.row]
-    hidden = {*_REQUIRED, *_OPTIONAL}
+    """Return the columns that make the evidence table: those with a label first, in the file's order.
+
+    One whose label is empty is for sentences only.
+    """
+    labels = {name: label for name, (label, _) in finding.detector.columns.items()}
+    labelled = [name for name, label in labels.items() if label and name in finding.row]
+    hidden = {*_REQUIRED, *_OPTIONAL, *(name for name, label in labels.items() if not label)}
     return labelled + [name for name in finding.row if name not in hidden and name not in labelled]
 
 

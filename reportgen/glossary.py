@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from reportgen.model import Basis, BudgetWindow, Decision, Effort, Measure
@@ -20,6 +20,10 @@ HINTS: Final[Mapping[Decision, str]] = {
     "defer": "worth doing later",
     "reject": "not worth the effort now",
 }
+#: What it means where the score is low and there is a date all the same: the score weighs no dates.
+LOW_BUT_DATED: Final = "a low score, but it has a date: decide before it"
+#: How the labels of a finding begin that has one.
+_DATED: Final = ("act before ", "already over")
 #: The totals that give a hint.
 HINT_RANGES: Final[Mapping[Decision, str]] = {"implement": "over 50", "defer": "26 to 50", "reject": "25 or less"}
 EFFORTS: Final[Mapping[Effort, str]] = {"S": "small", "M": "medium", "L": "large"}
@@ -62,6 +66,16 @@ TABLES: Final[Mapping[str, object]] = {
     "fates": FATES,
     "remarks": REMARKS,
 }
+
+
+def has_date(labels: Sequence[str]) -> bool:
+    """Say whether the labels of a finding tell of a date before which somebody has to decide."""
+    return any(label.startswith(_DATED) for label in labels)
+
+
+def hint_words(decision: Decision, labels: Sequence[str]) -> str:
+    """Return what the decision hint of a finding with these labels means."""
+    return LOW_BUT_DATED if decision == "reject" and has_date(labels) else HINTS[decision]
 
 
 def state_of(window: BudgetWindow) -> str:

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from reportgen.errors import ExitCode, ReportgenError
-from reportgen.glossary import FATES, HINTS, state_of, why_skipped
+from reportgen.glossary import FATES, state_of, why_skipped
 from reportgen.model import Agent, Basis, Decision, Measure, Pipeline, Report, Status
 from reportgen.render.format import show
-from reportgen.render.views import first_things, group_views, measure_totals
+from reportgen.render.views import first_things, group_views, hint_title, measure_totals
 
 if TYPE_CHECKING:
     from reportgen.building import BuildResult
@@ -174,7 +174,7 @@ def _first(report: Report) -> list[Line]:
     shown = 0
     for hint, some in first_things(group_views(report), _TOP):
         note = "" if shown else "  (nothing is applied automatically)"
-        lines.append([(HINTS[hint].capitalize(), "strong"), (note, "faint")])
+        lines.append([(hint_title(hint, some), "strong"), (note, "faint")])
         for view in some:
             title = clean(view.group.title, 160)
             lines.append([(f"  {view.group.total:>3}  ", _TONES[hint]), (title, "plain")])

@@ -35,7 +35,8 @@ def fill(finding: Finding, text: str, measure: Measure, *, markdown: bool = True
             return shown
         return escape_markdown(shown) if markdown else plain(shown)
 
-    return SLOT.sub(value, text)
+    # A slot at the end may be empty.
+    return SLOT.sub(value, text).rstrip()
 
 
 def action_of(finding: Finding) -> str:

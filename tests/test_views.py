@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from page_reader import read_page
 from report_factory import empty_report, sample_report
 
+from reportgen.glossary import HINTS, LOW_BUT_DATED, hint_words
 from reportgen.model import InputFile, InputKind
 from reportgen.render import views
 from reportgen.render.highlight import sql_html
@@ -85,6 +86,15 @@ def test_the_headline_says_what_to_do() -> None:
     assert said(groups[:1]) == "One thing is worth doing now"
     assert said(groups[2:]) == "Nothing is urgent; four things are worth doing later"
     assert said(groups[-1:]) == "Nothing here is worth the effort now"
+    # A budget that will be passed is not to be ignored, whatever its score.
+    last = groups[-1]
+    dated = replace(last, members=[replace(one, labels=["act before 2026-11-22"]) for one in last.members])
+    assert said([dated]) == "Nothing scores high, but a limit has a date"
+    assert views.hint_title("reject", [dated]) == "Low scores, but with a date"
+    assert views.hint_title("reject", [last]) == "Not worth the effort now"
+    assert hint_words("reject", ["already over"]) == LOW_BUT_DATED
+    assert hint_words("reject", ["new"]) == HINTS["reject"]
+    assert hint_words("defer", ["already over"]) == HINTS["defer"]
     assert said([]) == "Nothing found, but a detector failed"
     assert said([], slice(0, 4)) == "Nothing stands out"
     # No cost event at all is no good news about cost.

@@ -58,7 +58,14 @@ def render_markdown(report: Report, *, template_dirs: Sequence[Path] = ()) -> st
     env = environment(template_dirs)
     env.autoescape = False
     env.finalize = as_markdown
-    env.globals.update(show=show, exact=exact, table=table, when=rows.when, why_skipped=glossary.why_skipped)
+    env.globals.update(
+        show=show,
+        exact=exact,
+        table=table,
+        when=rows.when,
+        why_skipped=glossary.why_skipped,
+        hint_words=glossary.hint_words,
+    )
     env.filters.update(prose=_prose, markdown=Markdown)
     groups = group_views(report)
     score_flag = next((value for name, value, _ in report.build.settings if name == "score_flag"), "60")

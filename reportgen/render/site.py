@@ -92,6 +92,7 @@ def plan_site(report: Report, *, template_dirs: Sequence[Path] = ()) -> dict[str
     env = environment(template_dirs)
     env.globals.update(
         show=show, exact=exact, unit_word=unit_word, duration=duration, why_skipped=glossary.why_skipped,
+        hint_words=glossary.hint_words,
         views=_view_functions(), sql_html=sql_html, pick=_pick,
         sql_place=sql_place, there=_there, clip=clipping, at_least=at_least,
         run_rows=runpages.run_rows,
@@ -190,6 +191,7 @@ def _view_functions() -> dict[str, Any]:
         "cost_change",
         "fates",
         "first_things",
+        "hint_title",
         "score_change",
         "shown_inputs",
         "sums",

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Literal
 
+from reportgen import glossary
+from reportgen.glossary import has_date
 from reportgen.model import (
     Agent,
     Basis,
@@ -315,6 +317,13 @@ def first_things(groups: Sequence[GroupView], most: int = 3) -> list[tuple[Decis
     return [(hint, some) for hint, some in parts if some]
 
 
+def hint_title(hint: Decision, some: Sequence[GroupView]) -> str:
+    """Return what stands above recommendations of one hint: what it means, for none of which a date is hidden."""
+    if hint == "reject" and any(has_date(found.labels) for view in some for found in view.members):
+        return "Low scores, but with a date"
+    return glossary.HINTS[hint].capitalize()
+
+
 def headline(report: Report, groups: Sequence[GroupView]) -> str:
     """Return the answer in one line: what the report asks its reader to do."""
     ready = sum(view.group.decision == "implement" for view in groups)
@@ -324,6 +333,8 @@ def headline(report: Report, groups: Sequence[GroupView]) -> str:
         return f"{_things(ready)} worth doing now"
     if later:
         return f"Nothing is urgent; {_things(later).lower()} worth doing later"
+    if any(has_date(found.labels) for view in groups for found in view.members):
+        return "Nothing scores high, but a limit has a date"
     if groups:
         return "Nothing here is worth the effort now"
     if any(d.status == "error" for d in report.detectors):

@@ -7,7 +7,7 @@ at or above the ratio are reported: work piles up where they are.
 """
 finding = """
 {subject} made {observed:n} of the {agent_events} that the {agents} agents of {pipeline} made: {ratio:n} times the \
-mean of {baseline:n}."""
+mean of {baseline:n}. {remark}"""
 action = "Batch tool calls, or narrow the task scope."
 effort = "M"
 burden = 8
@@ -57,6 +57,9 @@ label = "Agents in the pipeline"
 [columns.agent_cost]
 label = "Cost of the agent"
 unit = "cost"
+
+[columns.remark]
+label = ""
 ---*/
 with param as (
     select * from params.bottleneck_agent
@@ -115,7 +118,13 @@ select
     about(f.events * f.agents, f.agent_events) as ratio,
     cast(f.agent_events as bigint) as agent_events,
     f.agents,
-    f.cost as agent_cost
+    f.cost as agent_cost,
+    -- Of so few, somebody has to do most of the work.
+    case f.agents
+        when 1 then 'It is the only agent: there is nothing to compare it with.'
+        when 2 then 'There is one other agent to compare it with: doing most of the work may be its task.'
+        else ''
+    end as remark
 from flagged as f
 inner join pipelines as pl on f.pipeline = pl.pipeline
 cross join param as p

@@ -154,7 +154,12 @@ flagged as (
         o.windows,
         o.earlier_over,
         p.rate_days,
-        l.spent_usd > l.limit_usd as is_over
+        l.spent_usd > l.limit_usd as is_over,
+        -- The first day at whose end the limit is passed.
+        case
+            when l.spent_usd <= l.limit_usd
+                then l.today + cast(pico(l.limit_usd - l.spent_usd) * p.rate_days // pico(r.usd) + 1 as integer)
+        end as passed_on
     from limits as l
     inner join rates as r on l.row_no = r.row_no
     inner join overs as o on l.row_no = o.row_no
@@ -174,9 +179,11 @@ select
     1 as occurrences,
     1 as affected_runs,
     f.windows as total_runs,
+    -- A low score must not hide that it has a date.
     list_filter([
         case when f.is_over then 'already over' end,
-        case when f.hard_stop then 'hard stop' end
+        case when f.hard_stop then 'hard stop' end,
+        case when not f.is_over then concat('act before ', f.passed_on) end
     ], lambda l: l is not null) as labels,
     case when f.subject = '(all agents)' then 'All agents together' else f.subject end as who,
     f.window_name,
@@ -186,11 +193,7 @@ select
     prorate(f.usd, 1, f.rate_days) as daily_usd,
     f.rate_days,
     f.spend_days,
-    -- The first day at whose end the limit is passed.
-    case
-        when not f.is_over
-            then f.today + cast(pico(f.limit_usd - f.spent_usd) * f.rate_days // pico(f.usd) + 1 as integer)
-    end as passed_on,
+    f.passed_on,
     f.earlier_over,
     f.windows,
     f.hard_stop

@@ -10,7 +10,7 @@ enabled = false
 finding = """
 {observed:n} of the {baseline:n} healing incidents of {pipeline} were escalated to a person when the retries were used \
 up. The {retried_runs} with a retried step cost {retried_cost}, {retried_run_cost} each; the other runs cost \
-{other_run_cost} each."""
+{other_run_cost} each. {lately}."""
 action = """
 Look at the escalated incidents together, and remove their cause; let the error type that no retry ends go to a person \
 at once."""
@@ -78,22 +78,32 @@ unit = "cost"
 [columns.last_escalated]
 label = "Latest escalation"
 unit = "time"
+
+[columns.lately]
+label = ""
 ---*/
 with param as (
     select * from params.healing_escalations
 ),
 
+middle as (
+    select max(middle_time) as middle_time
+    from pipeline_halves
+),
+
 totals as (
     select
-        pipeline,
+        h.pipeline,
         count(*) as incidents,
-        count(*) filter (where outcome = 'escalated') as escalated,
-        count(*) filter (where outcome = 'blocked') as blocked,
-        cast(sum(attempts) as bigint) as attempts,
-        count(distinct run_id) filter (where outcome = 'escalated') as escalated_runs,
-        max(last_time) filter (where outcome = 'escalated') as last_escalated
-    from healing_incidents
-    group by pipeline
+        count(*) filter (where h.outcome = 'escalated') as escalated,
+        count(*) filter (where h.outcome = 'blocked') as blocked,
+        cast(sum(h.attempts) as bigint) as attempts,
+        count(distinct h.run_id) filter (where h.outcome = 'escalated') as escalated_runs,
+        max(h.last_time) filter (where h.outcome = 'escalated') as last_escalated,
+        count(*) filter (where h.last_time >= m.middle_time) as later_incidents
+    from healing_incidents as h
+    cross join middle as m
+    group by h.pipeline
 ),
 
 flagged as (
@@ -184,11 +194,13 @@ select
     -- The mean of no runs is unknown.
     prorate(c.retried_cost, 1, c.retried_runs) as retried_run_cost,
     prorate(c.other_cost, 1, c.other_runs) as other_run_cost,
-    f.last_escalated
+    f.last_escalated,
+    lately(f.last_escalated, m.middle_time, f.later_incidents, 'incident') as lately
 from flagged as f
 inner join pipelines as pl on f.pipeline = pl.pipeline
 inner join error_lists as e on f.pipeline = e.pipeline
 inner join agent_lists as a on f.pipeline = a.pipeline
 left join run_costs as c on f.pipeline = c.pipeline
+cross join middle as m
 cross join param as p
 order by f.pipeline

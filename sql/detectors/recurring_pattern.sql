@@ -8,7 +8,7 @@ again has one cause. Revision loops have a detector of their own.
 enabled = false
 finding = """
 {observed:n} of {feedback_rows:n} reviews of {pipeline} are tagged {subject}, on {affected_runs} of the {total_runs} \
-dates with reviews."""
+dates with reviews. {lately}."""
 action = "Read the reviews with this tag side by side, and mend what they share."
 effort = "M"
 burden = 4
@@ -70,6 +70,9 @@ unit = "date"
 [columns.last_row]
 label = "Latest such review"
 unit = "date"
+
+[columns.lately]
+label = ""
 ---*/
 with param as (
     select * from params.recurring_pattern
@@ -94,6 +97,20 @@ flagged as (
     from tagged as t
     cross join param as p
     where t.tagged_rows >= p.min_rows
+),
+
+middle as (
+    select max(middle_time) as middle_time
+    from pipeline_halves
+),
+
+later_reviews as (
+    select
+        f.pipeline,
+        count(*) as later_rows
+    from feedback as f
+    inner join middle as m on f.feedback_date >= m.middle_time
+    group by f.pipeline
 ),
 
 top_agents as (
@@ -122,9 +139,12 @@ select
     a.agent as top_agent,
     a.tagged_rows as top_agent_rows,
     f.first_row,
-    f.last_row
+    f.last_row,
+    lately(f.last_row, m.middle_time, l.later_rows, 'review') as lately
 from flagged as f
 inner join pipelines as pl on f.pipeline = pl.pipeline
 left join top_agents as a on f.pipeline = a.pipeline and f.tag = a.tag
+left join later_reviews as l on f.pipeline = l.pipeline
+cross join middle as m
 cross join param as p
 order by f.pipeline asc, f.tagged_rows desc, f.tag asc

@@ -7,7 +7,7 @@ the pipeline, where none of its agents does; else the whole project, where no pi
 """
 finding = """
 {observed:n} of {feedback_rows:n} reviews of {subject} in {pipeline} are tagged `loop-excess`, on {affected_runs} of \
-the {total_runs} dates with reviews."""
+the {total_runs} dates with reviews. {lately}."""
 action = "Tighten the acceptance criteria, and add a max-iterations guard."
 effort = "M"
 burden = 13
@@ -52,20 +52,30 @@ unit = "date"
 [columns.last_loop]
 label = "Latest such review"
 unit = "date"
+
+[columns.lately]
+label = ""
 ---*/
 with param as (
     select * from params.revision_loops
 ),
 
+middle as (
+    select max(middle_time) as middle_time
+    from pipeline_halves
+),
+
 rows_marked as (
     select
-        row_no,
-        pipeline,
-        agent,
-        attributed,
-        feedback_date,
-        list_contains(tags, 'loop-excess') as is_loop
-    from feedback
+        f.row_no,
+        f.pipeline,
+        f.agent,
+        f.attributed,
+        f.feedback_date,
+        list_contains(f.tags, 'loop-excess') as is_loop,
+        f.feedback_date >= m.middle_time as is_later
+    from feedback as f
+    cross join middle as m
 ),
 
 by_agent as (
@@ -77,7 +87,8 @@ by_agent as (
         count(distinct feedback_date) filter (where is_loop) as loop_dates,
         count(distinct feedback_date) as dates,
         min(feedback_date) filter (where is_loop) as first_loop,
-        max(feedback_date) filter (where is_loop) as last_loop
+        max(feedback_date) filter (where is_loop) as last_loop,
+        count(*) filter (where is_later) as later_rows
     from rows_marked
     where attributed
     group by pipeline, agent
@@ -119,7 +130,8 @@ by_pipeline as (
         count(distinct feedback_date) filter (where is_loop) as loop_dates,
         count(distinct feedback_date) as dates,
         min(feedback_date) filter (where is_loop) as first_loop,
-        max(feedback_date) filter (where is_loop) as last_loop
+        max(feedback_date) filter (where is_loop) as last_loop,
+        count(*) filter (where is_later) as later_rows
     from rows_marked
     group by pipeline
 ),
@@ -166,7 +178,8 @@ project_totals as (
         count(distinct feedback_date) filter (where is_loop) as loop_dates,
         count(distinct feedback_date) as dates,
         min(feedback_date) filter (where is_loop) as first_loop,
-        max(feedback_date) filter (where is_loop) as last_loop
+        max(feedback_date) filter (where is_loop) as last_loop,
+        count(*) filter (where is_later) as later_rows
     from rows_marked
 ),
 
@@ -230,7 +243,9 @@ select
     s.saving_basis,
     s.feedback_rows,
     s.first_loop,
-    s.last_loop
+    s.last_loop,
+    lately(s.last_loop, m.middle_time, s.later_rows, 'review') as lately
 from scopes as s
+cross join middle as m
 cross join param as p
 order by s.pipeline asc, s.loop_rows desc, s.agent asc

@@ -10,7 +10,7 @@ that it used last before its incidents.
 enabled = false
 finding = """
 {observed:n} of the {baseline:n} tool failures and timeouts of {pipeline} are {subject}'s, told by {told_by}: on \
-{affected_runs} of the {total_runs} days on which it worked."""
+{affected_runs} of the {total_runs} days on which it worked. {lately}."""
 action = """
 Mend or replace the tool, give it a time limit of its own, or check before a run that it is there. Look first at \
 {look_at}."""
@@ -78,6 +78,9 @@ unit = "date"
 [columns.last_day]
 label = "Latest failure"
 unit = "date"
+
+[columns.lately]
+label = ""
 ---*/
 with param as (
     select * from params.tool_failure_hotspot
@@ -132,12 +135,18 @@ flagged as (
     where c.failures >= p.min_failures and c.failures >= p.min_share * c.pipeline_failures
 ),
 
+middle as (
+    select max(middle_time) as middle_time
+    from pipeline_halves
+),
+
 worked as (
     -- The days on which an agent did something, was reviewed, or failed.
     select
-        pipeline,
-        agent,
-        count(distinct day) as days
+        d.pipeline,
+        d.agent,
+        count(distinct d.day) as days,
+        count(distinct d.day) filter (where d.day >= m.middle_time) as later_days
     from (
         select
             pipeline,
@@ -156,8 +165,9 @@ worked as (
             agent,
             day
         from signals
-    )
-    group by pipeline, agent
+    ) as d
+    cross join middle as m
+    group by d.pipeline, d.agent
 ),
 
 tools as (
@@ -187,6 +197,7 @@ select
     t.incidents as tool_incidents,
     f.first_day,
     f.last_day,
+    lately(f.last_day, m.middle_time, w.later_days, 'working day') as lately,
     concat_ws(
         ' and ',
         case when f.reviews > 0 then counted(f.reviews, 'review') end,
@@ -202,5 +213,6 @@ from flagged as f
 inner join pipelines as pl on f.pipeline = pl.pipeline
 inner join worked as w on f.pipeline = w.pipeline and f.agent = w.agent
 left join tools as t on f.pipeline = t.pipeline and f.agent = t.agent
+cross join middle as m
 cross join param as p
 order by f.pipeline asc, f.failures desc, f.agent asc
