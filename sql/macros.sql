@@ -28,16 +28,19 @@ rtrim(rtrim(format('{:,.2f}', cast(amount as double)), '0'), '.');
 create or replace macro counted(amount, noun) as
 concat(grouped(amount), ' ', noun, case when amount = 1 then '' else 's' end);
 
+/* Whether it is of the later half of the period, which begins with `middle`; null: nobody can tell. */
+create or replace macro is_later(moment, middle) as moment >= middle;
+
 /* When the last of some things was, and whether any is of the later half of the period (from `middle` on), which has
    `later` of what they are among ("10 reviews"); without a middle, only when. For the end of a sentence. */
 create or replace macro lately(last_day, middle, later, noun) as
 case
     when last_day is null then 'None of them has a date'
-    when middle is null or last_day >= middle then concat('The latest is of ', cast(last_day as date))
+    when middle is null or is_later(last_day, middle) then concat('The latest was on ', cast(last_day as date))
     when coalesce(later, 0) = 0
-        then concat('The latest is of ', cast(last_day as date), '; the later half of the period has no ', noun)
+        then concat('The latest was on ', cast(last_day as date), '; the later half of the period has no ', noun)
     else concat(
-        'The latest is of ', cast(last_day as date), ', none of the later half of the period (', counted(later, noun),
+        'The latest was on ', cast(last_day as date), ', none in the later half of the period (', counted(later, noun),
         '): the cause may be mended already'
     )
 end;

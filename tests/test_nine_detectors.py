@@ -119,7 +119,8 @@ def test_the_tool_and_the_advice_are_in_the_pages(project: Path, report: dict[st
     (hotspot,) = [r for r in report["recommendations"] if r["detector"] == "tool_failure_hotspot"]
     assert hotspot["finding"] == (
         "4 of the 4 tool failures and timeouts of docs are writer's, told by 3 reviews and 3 incidents: on 4 of the 24"
-        " days on which it worked."
+        " days on which it worked. The latest was on 2026-11-07, none in the later half of the period (12 working days):"
+        " the cause may be mended already."
     )
     assert hotspot["action"].endswith("Look first at Edit, which it used last before 3 of these incidents.")
     (pattern,) = [r for r in report["recommendations"] if r["detector"] == "recurring_pattern"]

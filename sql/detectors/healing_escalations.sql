@@ -100,7 +100,7 @@ totals as (
         cast(sum(h.attempts) as bigint) as attempts,
         count(distinct h.run_id) filter (where h.outcome = 'escalated') as escalated_runs,
         max(h.last_time) filter (where h.outcome = 'escalated') as last_escalated,
-        count(*) filter (where h.last_time >= m.middle_time) as later_incidents
+        count(*) filter (where is_later(h.last_time, m.middle_time)) as later_incidents
     from healing_incidents as h
     cross join middle as m
     group by h.pipeline

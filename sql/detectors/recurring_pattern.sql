@@ -109,7 +109,7 @@ later_reviews as (
         f.pipeline,
         count(*) as later_rows
     from feedback as f
-    inner join middle as m on f.feedback_date >= m.middle_time
+    inner join middle as m on is_later(f.feedback_date, m.middle_time)
     group by f.pipeline
 ),
 

@@ -73,7 +73,7 @@ rows_marked as (
         f.attributed,
         f.feedback_date,
         list_contains(f.tags, 'loop-excess') as is_loop,
-        f.feedback_date >= m.middle_time as is_later
+        is_later(f.feedback_date, m.middle_time) as is_later
     from feedback as f
     cross join middle as m
 ),

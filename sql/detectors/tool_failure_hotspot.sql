@@ -146,7 +146,7 @@ worked as (
         d.pipeline,
         d.agent,
         count(distinct d.day) as days,
-        count(distinct d.day) filter (where d.day >= m.middle_time) as later_days
+        count(distinct d.day) filter (where is_later(d.day, m.middle_time)) as later_days
     from (
         select
             pipeline,
