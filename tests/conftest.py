@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 
 import pytest
@@ -24,3 +25,10 @@ def pytest_configure() -> None:
     # Whoever starts the tests in the background hands down that Ctrl-C is not heard; the commands under test must.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # As `reportgen` itself does it: most of what thousands of small builds make is gone without being looked for.
+    gc.set_threshold(50_000, 20, 20)
+
+
+def pytest_collection_finish() -> None:
+    # Tests and what they import stay to the end, and need not be looked through for garbage.
+    gc.freeze()
