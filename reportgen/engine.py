@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -94,8 +95,11 @@ class Engine:
         threads: int | None = None,
         again: bool = False,
         pair: bool = False,
+        data: bytes | None = None,
     ) -> None:
         """Open the DuckDB file at `path`, or a new one that `keep` puts there (`again`: a copy); None: in memory.
+
+        `data`: what the new one begins as.
 
         `threads`: how many cores a query may use (None: all). Where the inputs are small one is quicker, and so is
         `pair`: a second connection shares the work. Two large queries at once would need the memory of both.
@@ -112,6 +116,8 @@ class Engine:
             if again and path is not None:
                 # What is there stays as it is until the new one is whole.
                 shutil.copyfile(path, self._new)
+            elif data is not None:
+                self._new.write_bytes(data)
         database = ":memory:" if path is None else str(path if read_only else self._new)
         # Where in a statement an error is comes as a number, not as a drawing.
         config: dict[str, Any] = {"errors_as_json": True, "memory_limit": self.limits.memory}
@@ -316,6 +322,15 @@ class Engine:
             yield names, iter(lambda: cursor.fetchone() or (), ())
         finally:
             cursor.close()
+
+
+def file_of(statements: Iterable[str]) -> bytes:
+    """Return a DuckDB file in which these statements were run, with blocks as small as small tables."""
+    with tempfile.TemporaryDirectory(prefix="reportgen-") as folder:
+        path = Path(folder) / "blank.duckdb"
+        with duckdb.connect(str(path), config={"default_block_size": 16_384, "threads": 1}) as con:
+            con.execute("; ".join(["begin", *statements, "commit", "checkpoint"]))
+        return path.read_bytes()
 
 
 def _is_select(statement: duckdb.Statement) -> bool:

@@ -24,7 +24,7 @@ from reportgen.resources import resource_dir
 from reportgen.settings import Settings
 from reportgen.sqlfile import find_sql_files, near
 from reportgen.stages import Progress
-from reportgen.warehouse import Limits, Warehouse
+from reportgen.warehouse import Begun, Limits, Warehouse, begin
 
 #: Inputs of fewer bytes than this are small.
 _SMALL = 1_000_000
@@ -55,7 +55,8 @@ def open_warehouse(settings: Settings, inputs: Inputs, *, again: bool = False) -
         path = settings.work / "warehouse.duckdb"
         pair = small or (again and path.stat().st_size < _SMALL_MARTS)
         # On a small project, sharing out the work of one query takes longer than doing it.
-        store = Warehouse(path, limits=limits, threads=1 if small else None, again=again, pair=pair)
+        begun = _begun(settings) if small and not again else None
+        store = Warehouse(path, limits=limits, threads=1 if small else None, again=again, pair=pair, begun=begun)
         if again:
             _keep_marts_only(store, settings)
         return store
@@ -63,6 +64,15 @@ def open_warehouse(settings: Settings, inputs: Inputs, *, again: bool = False) -
         raise ReportgenError(
             str(settings.work), f"can't be written ({error.strerror})", "Check the permissions, or delete the folder."
         ) from error
+
+
+def _begun(settings: Settings) -> Begun | None:
+    """Return how the warehouse of a small project begins."""
+    built_in, own = resource_dir("sql"), settings.project / "sql"
+    if (own / macros.NAME).is_file():
+        return None
+    script = (built_in / macros.NAME).read_text(encoding="utf-8")
+    return begin(script, [find_sql_files(folder, built_in, own) for folder in ("sources", "marts")])
 
 
 def _keep_marts_only(store: Warehouse, settings: Settings) -> None:

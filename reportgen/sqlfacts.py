@@ -66,6 +66,13 @@ class SqlFacts:
                 self._facts[text] = Facts(tables, _named(tree), empty_if(tree, known))
         return {text: self._facts[text] for text in wanted}
 
+    def known(self, texts: Iterable[str]) -> Mapping[str, Facts] | None:
+        """Return the facts of each text where all are known."""
+        wanted = tuple(texts)
+        if any(text not in self._facts and not self._is_noted(text) for text in wanted):
+            return None
+        return {text: self._facts[text] for text in wanted}
+
     def is_single(self, text: str) -> bool:
         """Say whether the text is known to be exactly one SELECT."""
         return text in self._single or (self._is_noted(text) and text in self._single)

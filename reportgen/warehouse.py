@@ -6,16 +6,19 @@ What the SQL says is found out once (`sqlfacts`), and what is sure to have no ro
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from reportgen.engine import VERSION, Connection, Engine
+from reportgen import blank
+from reportgen.engine import VERSION, Connection, Engine, file_of
 from reportgen.engine import Limits as Limits
 from reportgen.engine import Result as Result
 from reportgen.engine import Row as Row
 from reportgen.errors import ReportgenError
+from reportgen.quickclass import dataclass
 from reportgen.rawtables import EVENT_COLUMNS, RAW_TABLES
 from reportgen.second import make_all
 from reportgen.shapes import Shape, Shapes
@@ -36,6 +39,32 @@ _FEW_ROWS = 100
 _ROWS_AT_ONCE = 100_000
 
 
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """How a new warehouse begins: with the blank of the built-in files, where there is one.
+
+    `macros`: the script of the built-in macros; `files`: what becomes tables, in groups made one after the other.
+    """
+
+    macros: str
+    files: Sequence[Sequence[SqlFile]]
+    first: blank.Blank | None = None
+
+    def statements(self) -> list[str] | None:
+        """Return what makes the blank; None where not all is known that it takes."""
+        facts = _FACTS.known(file.text for group in self.files for file in group)
+        return None if facts is None else blank.statements(self.macros, self.files, facts, Shapes(VERSION))
+
+
+def begin(macros: str, files: Sequence[Sequence[SqlFile]]) -> Begun | None:
+    """Return how a warehouse of these files begins; None where a file is a project's own, or broken."""
+    if any(file.origin == "project" or file.broken is not None for group in files for file in group):
+        return None
+    begun = Begun(macros, files)
+    texts = begun.statements()
+    return begun if texts is None else replace(begun, first=blank.read(texts, VERSION))
+
+
 class Warehouse(Engine):
     """An open warehouse. Use as a context manager; every method raises SqlError or ReportgenError."""
 
@@ -48,9 +77,14 @@ class Warehouse(Engine):
         threads: int | None = None,
         again: bool = False,
         pair: bool = False,
+        begun: Begun | None = None,
     ) -> None:
-        """Open a warehouse as Engine says."""
-        super().__init__(path, read_only=read_only, limits=limits, threads=threads, again=again, pair=pair)
+        """Open a warehouse as Engine says. `begun`: a new one that begins with the blank, where there is one."""
+        data = None if begun is None or begun.first is None else begun.first.data
+        super().__init__(path, read_only=read_only, limits=limits, threads=threads, again=again, pair=pair, data=data)
+        self._begun = begun
+        #: What was done in the file that it began as.
+        self._done = frozenset[str]() if begun is None or begun.first is None else begun.first.statements
         #: What is still to be said of each table.
         self._comments: dict[str, list[str]] = {}
         self._shapes = Shapes(VERSION)
@@ -59,6 +93,22 @@ class Warehouse(Engine):
 
     def _before_keeping(self) -> None:
         self.write_comments()
+
+    def keep(self) -> None:
+        """Close the warehouse and put it in its place, whole; make the blank for the next one where there is none."""
+        super().keep()
+        if self._begun is not None and self._begun.first is None and blank.can_be_kept():
+            texts = self._begun.statements()
+            if texts is not None:
+                blank.keep(texts, VERSION, file_of(texts))
+
+    def run_script(self, text: str) -> None:
+        """Run statements that make macros. Raises SqlError."""
+        self._do(text)
+
+    def _do(self, statement: str) -> None:
+        if statement not in self._done:
+            self._run("", statement)
 
     def keep_only(self, files: Sequence[SqlFile]) -> None:
         """Drop every table of the main schema but those that these files were made to, and all parameters."""
@@ -83,7 +133,7 @@ class Warehouse(Engine):
         """
         self._con.execute("create schema if not exists raw")
         for name, columns in RAW_TABLES.items():
-            self._con.execute(f"create table raw.{name} ({columns})")
+            self._do(blank.create_raw(name))
             rows = list(tables.get(name, ()))
             self._insert(f"raw.{name}", rows)
             self._shapes.made(f"raw.{name}", len(rows), columns)
@@ -143,22 +193,36 @@ class Warehouse(Engine):
         # A project's own file is bounded as its detectors are; the built-in ones take what the inputs need.
         seconds = self.limits.seconds if file.origin == "project" else None
         source, shape = self._known_shape(file)
+        kind = blank.kind_of(file)
+        known = self._shapes.get(source)
+        if known is not None and blank.create(file, known.as_columns()) in self._done:
+            # It is there, comments and all.
+            rows = None
+            if shape is not None:
+                rows = 0
+            elif kind == "table":
+                rows = int(self._fill_from(file, f"insert into {file.id} ", con, seconds).rows[0][0])
+            self._shapes.made(file.id, rows, source)
+            return
         if shape is not None:
+            kind = "table"
             con.execute(f"create table {file.id} ({shape.as_columns()})")
             self._shapes.made(file.id, 0, source)
         else:
-            text = file.text.rstrip().rstrip(";")
-            try:
-                made = self._run(f"create {_kind(file)} {file.id} as ", text, seconds=seconds, con=con)
-            except SqlError as wrong:
-                where = f"{file.name}:{wrong.line}" if wrong.line else file.name
-                raise ReportgenError(where, wrong.message, "Mend the SQL; nothing was written.") from wrong
-            self._shapes.made(file.id, int(made.rows[0][0]) if _kind(file) == "table" else None, source)
-            if source is not None and self._shapes.get(source) is None:
+            made = self._fill_from(file, f"create {kind} {file.id} as ", con, seconds)
+            self._shapes.made(file.id, int(made.rows[0][0]) if kind == "table" else None, source)
+            if source is not None and known is None:
                 found = self._run("", f'select * from main."{file.id}" limit 0', con=con)
                 self._shapes.put(source, found.columns, found.types)
             self._refuse_less(file)
-        self._comments[file.id] = self._comments_of(file, "table" if shape is not None else _kind(file))
+        self._comments[file.id] = self._comments_of(file, kind)
+
+    def _fill_from(self, file: SqlFile, lead: str, con: Connection, seconds: int | None) -> Result:
+        try:
+            return self._run(lead, file.text.rstrip().rstrip(";"), seconds=seconds, con=con)
+        except SqlError as wrong:
+            where = f"{file.name}:{wrong.line}" if wrong.line else file.name
+            raise ReportgenError(where, wrong.message, "Mend the SQL; nothing was written.") from wrong
 
     def _known_shape(self, file: SqlFile) -> tuple[str | None, Shape | None]:
         """Return what tells the columns of a built-in file, and where it is sure to have no rows, its columns."""
@@ -230,17 +294,13 @@ class Warehouse(Engine):
             self._shapes.save()
 
     def _comments_of(self, file: SqlFile, kind: str) -> list[str]:
-        doc = str(file.front.get("doc") or file.front.get("title") or "").strip()
-        said = [f"comment on {kind} {file.id} is {quoted(doc)}"] if doc else []
         columns: Mapping[str, object] = file.front.get("columns", {})
         existing = set(self.columns(file.id)) if file.origin == "project" else columns.keys()
-        for column, text in columns.items():
+        for column in columns:
             if column not in existing:
                 what = f"[columns] names '{column}', which the SELECT does not give"
                 raise file.problem(what, key=("columns", column))
-            name = column.replace('"', '""')
-            said.append(f'comment on column {file.id}."{name}" is {quoted(str(text))}')
-        return said
+        return blank.comments_of(file, kind)
 
     def write_comments(self) -> None:
         """Write what the files say of their tables and columns into the warehouse, where that is still to be done.
@@ -293,10 +353,6 @@ class Warehouse(Engine):
     def derived(self, result: Result, key: Hashable, make: Callable[[], T]) -> T:
         """Return what `make` makes of a result; `key` names it. A warehouse that keeps results may keep that, too."""
         return make()
-
-
-def _kind(file: SqlFile) -> str:
-    return "view" if file.front.get("view") is True else "table"
 
 
 def _columns(kinds: Mapping[str, str]) -> str:

@@ -46,6 +46,7 @@ LEVELS = [
     {"chartfiles", "wording", "quality", "detectortest"},
     {"detectors", "macros"},
     {"warehouse", "detectorfile", "formatfile", "testfile", "testcells", "testresults"},
+    {"blank"},
     {"sqlorder", "shapes", "engine"},
     {
         "rawtables",

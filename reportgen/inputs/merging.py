@@ -30,7 +30,7 @@ def make_events(
     store = stage.store
     columns = ", ".join(f"{name} {kind}" for name, kind in EVENT_COLUMNS.items())
     store.query("create schema if not exists raw")
-    store.query(f"create table raw.events ({columns})")
+    store.query(f"create table if not exists raw.events ({columns})")
     if not all_staged:
         store.query(f"insert into raw.events select * from {csv_of_events(csv)}")
         return
