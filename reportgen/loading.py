@@ -13,6 +13,7 @@ from reportgen.errors import ReportgenError
 from reportgen.found import Found
 from reportgen.inputs.accounts import settle
 from reportgen.inputs.events import EventsRead, load_events
+from reportgen.inputs.parts import Parts
 from reportgen.inputs.sources import Inputs
 from reportgen.inputs.sources import input_paths as input_paths
 from reportgen.macros import make_macros
@@ -95,9 +96,17 @@ def _bytes_of(inputs: Inputs) -> int:
 
 
 def read_cost_events(
-    settings: Settings, inputs: Inputs, store: Warehouse, folder: Path, progress: Progress
+    settings: Settings,
+    inputs: Inputs,
+    store: Warehouse,
+    folder: Path,
+    progress: Progress,
+    parts: Parts | None = None,
 ) -> CostEvents:
-    """Read the cost events, the step that takes longest, into the warehouse; `folder` is for files in between."""
+    """Read the cost events, the step that takes longest, into the warehouse; `folder` is for files in between.
+
+    `parts`: what earlier builds have read of large files.
+    """
     names = Names()
     read = load_events(
         inputs.events,
@@ -110,6 +119,7 @@ def read_cost_events(
         cumulative=settings.running_totals,
         on_progress=lambda done, total: progress("read events", done, total),
         project=settings.project,
+        parts=parts,
     )
     return CostEvents(read=read, names=names)
 

@@ -19,10 +19,11 @@ from reportgen.cache import published as published_files
 from reportgen.engine import on_disk
 from reportgen.errors import ExitCode, ReportgenError
 from reportgen.found import Found
+from reportgen.inputs.parts import Parts
 from reportgen.inputs.sources import Inputs
 from reportgen.loading import CostEvents, load, make_marts, open_warehouse, read_cost_events
-from reportgen.marks import Marks, take_marks
-from reportgen.model import Report
+from reportgen.marks import Marks, reading_key, take_marks
+from reportgen.model import RejectedLine, Report
 from reportgen.quickclass import dataclass
 from reportgen.render import BUILD_HASH
 from reportgen.settings import Settings
@@ -113,16 +114,39 @@ def _make(
             new = publishing.write_single(settings.single_file, outputs.single)
             published = replace(published, written=published.written + new, unchanged=published.unchanged + (not new))
         stage.rows = published.written
-    errors = sum(not line.reason.startswith(STILL_WRITTEN) for line in found.rejected)
+    errors = _rejected_errors(found.rejected)
     made = Made(
         report=analysed.report,
-        exit_code=_exit_code(settings, analysed.report, analysed.failed, errors),
+        exit_code=exit_code(settings, analysed.report, analysed.failed, errors),
         rejected_errors=errors if settings.strict else 0,
         published=published,
     )
     with stages.stage("note what it was made from"):
         _keep_build(settings, inputs, cache, marks, made, others)
     return made
+
+
+def report_only(
+    settings: Settings, inputs: Inputs, cache: Cache, marks: Marks | None, stages: Stages, progress: Progress
+) -> tuple[Analysed, int]:
+    """Return what a project's report says, and how many of its lines were rejected; no output is written.
+
+    Raises ReportgenError as `make`.
+    """
+    from reportgen.analysing import analyse
+
+    with on_disk(settings.work / "warehouse.duckdb"):
+        store, found, only = _marts(settings, inputs, cache, marks, stages, progress)
+        with store:
+            analysed = analyse(store, settings, inputs, found, only, progress, stages)
+            with stages.stage("keep the warehouse"):
+                store.keep()
+                _keep_marts(settings, inputs, cache, marks, found, only)
+    return analysed, _rejected_errors(found.rejected)
+
+
+def _rejected_errors(rejected: Sequence[RejectedLine]) -> int:
+    return sum(not line.reason.startswith(STILL_WRITTEN) for line in rejected)
 
 
 def _import_the_rest() -> None:
@@ -161,7 +185,8 @@ def _marts(
             shutil.rmtree(left, ignore_errors=True)
         with tempfile.TemporaryDirectory(dir=settings.work, prefix=_LOADING) as folder:
             with stages.stage("read the cost events") as stage:
-                events = read_cost_events(settings, inputs, store, Path(folder), progress)
+                parts = Parts(settings.work / "parts", reading_key(settings), full=settings.verify_cache)
+                events = read_cost_events(settings, inputs, store, Path(folder), progress, parts)
                 stage.rows = events.read.events
                 stage.bytes = sum(source.path.stat().st_size for source in inputs.events)
             with stages.stage("load"):
@@ -320,7 +345,8 @@ def swap_in(
     return published
 
 
-def _exit_code(settings: Settings, report: Report, failed: Sequence[object], rejected: int) -> int:
+def exit_code(settings: Settings, report: Report, failed: Sequence[object], rejected: int) -> int:
+    """Return the exit code of SPEC 9 of what was made; `rejected`: lines that `--strict` makes errors."""
     if failed or any(d.status == "error" for d in report.detectors) or (settings.strict and rejected):
         return ExitCode.DETECTOR_FAILED
     if settings.fail_on is not None and any(r.vfm.total >= settings.fail_on for r in report.recommendations):

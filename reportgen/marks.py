@@ -99,6 +99,17 @@ def take_marks(settings: Settings, inputs: Inputs, *, full: bool = False) -> Mar
     return Marks(files, marts, _hash([marts, *rest, *_settings(settings, _NO_MATTER)]))
 
 
+def reading_key(settings: Settings) -> str:
+    """Return a hash over all that the reading of a line depends on, beside the line itself."""
+    sql, own = resource_dir("sql"), settings.project / "sql"
+    return _hash(
+        [
+            sys.version, repr(sorted(versions().items())), *_stamps(Path(__file__).parent, ".py"),
+            *_stamps(sql / "formats"), *_contents(own / "formats"), _plain(settings.fields),
+        ]
+    )  # fmt: skip
+
+
 def mark(path: Path, name: str, *, full: bool = False) -> Mark:
     """Look at one file, a link followed. Raises OSError."""
     with path.open("rb") as file:

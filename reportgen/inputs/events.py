@@ -17,6 +17,7 @@ from reportgen.inputs.eventcsv import COLUMNS, EventCsv
 from reportgen.inputs.fields import Planner
 from reportgen.inputs.formats import Formats
 from reportgen.inputs.merging import make_events
+from reportgen.inputs.parts import Parts
 from reportgen.inputs.reading import Reading
 from reportgen.inputs.sources import Source
 from reportgen.inputs.staging import SMALLEST, Stage
@@ -69,18 +70,22 @@ def load_events(
     smallest: int = SMALLEST,
     on_staged: Callable[[int], None] | None = None,
     project: Path | None = None,
+    parts: Parts | None = None,
 ) -> EventsRead:
     """Read every source into the table `raw.events` of the warehouse. `folder` is for files in between.
 
     `smallest`: a file of fewer bytes is read line by line. `on_staged` is told the number of each file that the
-    warehouse reads. All else as in `read_events`.
+    warehouse reads. `parts`: what earlier builds have read, and where this one keeps what it reads. All else as in
+    `read_events`.
     """
     sink = folder / "events.csv"
     formats = Formats(find_formats(project), folder, None if project is None else project / "sql")
     rows = EventCsv(sink)
     try:
         reading = Reading(sources, rows, names, as_of, fields or {}, redact, cumulative, on_progress, formats)
-        stage = Stage(store, folder, Planner(fields or {}, formats.formats), as_of=as_of, smallest=smallest)
+        stage = Stage(
+            store, folder, Planner(fields or {}, formats.formats), as_of=as_of, smallest=smallest, parts=parts
+        )
         # Where rows are running totals, each belongs with others.
         reading.stage = None if cumulative == "always" else stage
         read = reading.run(sink)
@@ -95,6 +100,7 @@ def load_events(
             names,
             redacted=redact,
         )
+        stage.finish([source.path for source in sources])
         return read
     finally:
         formats.close()

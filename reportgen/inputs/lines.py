@@ -63,13 +63,15 @@ _BROKEN = (zlib.error, zstandard.ZstdError)
 class LineFile:
     """Iterate once for the lines, as UTF-8 bytes. `on_bytes` is told the size of each piece read from the disk.
 
-    Raises OSError where the file can't be read. A gzip or zstd file that is cut short or damaged gives what can be
-    unpacked, and `damage` says so afterwards.
+    `start`: where in a plain file, of which the lines before are known, reading begins. Raises OSError where the file
+    can't be read. A gzip or zstd file that is cut short or damaged gives what can be unpacked, and `damage` says so
+    afterwards.
     """
 
-    def __init__(self, path: Path, on_bytes: Callable[[int], None] | None = None) -> None:
+    def __init__(self, path: Path, on_bytes: Callable[[int], None] | None = None, *, start: int = 0) -> None:
         self._path = path
         self._on_bytes = on_bytes
+        self._start = start
         #: True from the moment a last line without an LF is given.
         self.unterminated = False
         #: Only the last line is given when `unterminated` is set, whatever its number.
@@ -101,7 +103,8 @@ class LineFile:
 
     def chunks(self) -> Iterator[bytes]:
         """Yield the content in pieces of any length, as UTF-8."""
-        return _as_utf8(self.unpacked())
+        # In the middle of a file nothing tells how it is written: that it is plain was found out at its beginning.
+        return self._pieces(_READ) if self._start else _as_utf8(self.unpacked())
 
     @property
     def is_plain(self) -> bool:
@@ -123,6 +126,7 @@ class LineFile:
 
     def _pieces(self, size: int) -> Iterator[bytes]:
         with self._path.open("rb") as file:
+            file.seek(self._start)
             while piece := file.read(size):
                 if self._on_bytes:
                     self._on_bytes(len(piece))

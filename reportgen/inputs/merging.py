@@ -11,7 +11,8 @@ from pathlib import Path
 
 from reportgen.inputs.cells import session_name, shown_text
 from reportgen.inputs.repeats import FEWEST_LEVELS, Repeats
-from reportgen.inputs.staging import Stage, Staged
+from reportgen.inputs.staged import Staged
+from reportgen.inputs.staging import Stage
 from reportgen.names import Names
 from reportgen.rawtables import EVENT_COLUMNS, csv_of_events
 
@@ -67,14 +68,14 @@ def _insert(stage: Stage, staged: Staged, before: int, names: Names, *, redacted
         kind = "integer" if field in _NUMBERED else "varchar"
         found[field] = _looked_up(stage, staged, field, kind, make, joins)
     cells = {
-        "event_no": f"s.rowid + {before}", "file_no": str(staged.file_no), "line_no": "s.rowid + 1",
+        "event_no": f"s.line_no + {before - 1}", "file_no": str(staged.file_no), "line_no": "s.line_no",
         **{number: found[field] for field, number in _NUMBERED.items()},
         **{label: found[label] for label in _LABELS},
         "cache_write_1h_tokens": "null",
     }  # fmt: skip
     chosen = ", ".join(cells.get(name, f"s.{name}") for name in EVENT_COLUMNS)
     stage.store.query(
-        f"insert into raw.events select {chosen} from {staged.table} as s {' '.join(joins)}"
+        f"insert into raw.events select {chosen} from {stage.rows(staged)} as s {' '.join(joins)}"
         f" where {stage.event_filter()}"
     )
 
@@ -88,16 +89,16 @@ def _looked_up(
     joins: list[str],
 ) -> str:
     """Make a table of what each distinct text stands for; return the SQL of the first one that says something."""
-    by_shape = staged.reading.texts[field]
+    by_shape = staged.texts[field]
     tables: dict[str, str] = {}
     for column in sorted({name for shape in by_shape for name in shape}):
-        table = f"{staged.table}_{field}_{column}"
+        table = f"{staged.name}_{field}_{column}"
         texts = stage.store.query(
-            f"select distinct cast({column} as varchar) from {staged.table}"
+            f"select distinct cast({column} as varchar) from {stage.rows(staged)}"
             f" where {column} is not null and {stage.event_filter()} order by 1"
         ).rows
         pairs = [(text, make(text)) for (text,) in texts]
-        stage.store.fill_pairs(table, staged.reading.kinds[column], kind, pairs)
+        stage.store.fill_pairs(table, staged.kinds[column], kind, pairs)
         joins.append(f"left join {table} on s.{column} = {table}.given")
         tables[column] = f"{table}.value"
     return _first_of(by_shape, tables, kind)
@@ -158,7 +159,7 @@ def looks_cumulative(stage: Stage, all_staged: Sequence[Staged], repeats: Repeat
 
 def _level_rows(stage: Stage, staged: Staged, *, redacted: bool) -> str:
     """Return the SELECT of the rows that may be their session's running total: no tool, a session, a time, a number."""
-    if not any(staged.reading.texts["session"]):
+    if not any(staged.texts["session"]):
         return ""
     joins: list[str] = []
     session = _looked_up(stage, staged, "session", "varchar", lambda text: session_name(text) or None, joins)
@@ -167,7 +168,7 @@ def _level_rows(stage: Stage, staged: Staged, *, redacted: bool) -> str:
     )
     metrics = ", ".join(f"coalesce(s.{name}, 0) as {name}" for name in _METRICS)
     return (
-        f"select {session} as session, s.event_time, {metrics} from {staged.table} as s {' '.join(joins)}"
+        f"select {session} as session, s.event_time, {metrics} from {stage.rows(staged)} as s {' '.join(joins)}"
         f" where {stage.event_filter()} and s.event_time is not null and {tool} is null and {session} is not null"
         " and (s.total_tokens is not null or s.cost_usd is not null)"
     )

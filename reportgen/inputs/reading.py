@@ -29,7 +29,8 @@ from reportgen.inputs.records import (
 from reportgen.inputs.remarks import Remarks
 from reportgen.inputs.repeats import Repeats
 from reportgen.inputs.sources import Source, shown_name
-from reportgen.inputs.staging import Stage, Staged, lines_at
+from reportgen.inputs.staged import Staged, lines_at
+from reportgen.inputs.staging import Stage
 from reportgen.inputs.taking import Cumulative, Fate, Taker
 from reportgen.inputs.times import bound_text
 from reportgen.model import RejectedLine
@@ -141,15 +142,15 @@ class Reading:
 
     def _read_source(self, number: int, path: Path) -> None:
         account = self._accounts[number]
-        staged = self.stage.stage(number, path, self._progress) if self.stage else None
-        if staged is None:
-            file = LineFile(path, self._progress)
-            self._read_lines(enumerate(file, 1), file, account)
+        found = self.stage.stage(number, path, self._progress) if self.stage else None
+        for staged in found.parts if found else ():
+            self.staged.append(staged)
+            account.lines = staged.first + staged.lines
+            self._read_lines(staged.suspects, _End(staged.unterminated, account.lines), account)
+        if found is None or found.rest is not None:
+            file = LineFile(path, self._progress, start=0 if found is None else found.rest or 0)
+            account.lines = max(account.lines, self._read_lines(enumerate(file, account.lines + 1), file, account))
             self._end_of_file(file, account)
-            return
-        self.staged.append(staged)
-        self._read_lines(staged.suspects, _End(staged.unterminated, staged.lines), account)
-        account.lines = staged.lines
 
     def _take_formats(self) -> None:
         """Take the events that formats read, and give the lines that were set aside their fate."""
@@ -192,9 +193,8 @@ class Reading:
         for staged in self.staged:
             number = self._remarks.file = staged.file_no
             account = self._accounts[number]
-            if numbers := again.get(number):
+            if numbers := again.get(staged.name):
                 self._guarded(self._sources[number], partial(self._read_again, numbers, staged, account))
-            account.lines = staged.lines
             counts = self.stage.counts(staged)
             account.used += counts.used
             account.later += counts.later
@@ -204,12 +204,13 @@ class Reading:
             costs, above_zero = self._costs.get(number, (0, 0))
             self._costs[number] = (costs + counts.costs, above_zero + counts.costs_above_zero)
             if counts.undated and counts.first_undated is not None:
-                self._remarks.add_at(number, counts.first_undated + 1, "time-missing", counts.undated)
+                self._remarks.add_at(number, counts.first_undated, "time-missing", counts.undated)
             if counts.rounded and counts.first_rounded is not None:
-                self._remarks.add_at(number, counts.first_rounded + 1, "cost-rounded", counts.rounded)
+                self._remarks.add_at(number, counts.first_rounded, "cost-rounded", counts.rounded)
 
     def _read_again(self, numbers: Sequence[int], staged: Staged, account: Account, path: Path) -> None:
-        self._read_lines(lines_at(path, numbers), _End(staged.unterminated, staged.lines), account)
+        ending = _End(staged.unterminated, staged.first + staged.lines)
+        self._read_lines(lines_at(path, numbers), ending, account)
 
     def _looking(self) -> int:
         if self.stage is None or not self._look:
@@ -221,7 +222,8 @@ class Reading:
             if costs and not above_zero:
                 self._remarks.add_at(number, None, "cost-all-zero", costs)
 
-    def _read_lines(self, lines: Iterable[tuple[int, bytes]], file: _Ending, account: Account) -> None:
+    def _read_lines(self, lines: Iterable[tuple[int, bytes]], file: _Ending, account: Account) -> int:
+        """Give each line its fate; return the number of the last one, 0 where there is none."""
         reader, taker, remarks = self._lines, self._taker, self._remarks
         scan, nans, take = reader.scan, reader.nans, taker.take
         not_cost, event, _, aside = Fate
@@ -258,9 +260,9 @@ class Reading:
             else:
                 account.used += 1
                 account.later += 1
-        account.lines += number
         costs, above_zero = self._costs.get(remarks.file, (0, 0))
         self._costs[remarks.file] = (costs + cells.costs, above_zero + cells.costs_above_zero)
+        return number
 
     def _take_line(self, file: _Ending, line: bytes, account: Account) -> None:
         """Take a line that is not one plain object."""
