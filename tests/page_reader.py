@@ -11,6 +11,9 @@ _CELLS = ("td", "th")
 #: What a start and an end tag end by themselves, as HTML allows.
 _ITEMS = {"li": ("li",), "dt": ("dt", "dd"), "dd": ("dt", "dd")}
 _ENDING = {"ul": ("li",), "ol": ("li",), "dl": ("dd",), "div": ("dd",)}
+#: What ends a paragraph, where it starts and where it ends.
+_BLOCKS = {"div", "section", "p", "ul", "ol", "dl", "pre", "table", "figure", "details", "article", "main", "footer", "nav",
+           *(f"h{level}" for level in range(1, 7))}  # fmt: skip
 _VOID = {"meta", "link", "br", "hr", "img", "input", "source", "wbr"}
 
 
@@ -65,6 +68,8 @@ class _Reader(HTMLParser):
             self.page.faults.append(f"an attribute twice: {tag} {names}")
         rows = (*_CELLS, "tr")
         ends = {"td": _CELLS, "th": _CELLS, "tr": rows, "tbody": (*rows, "thead", "tbody"), **_ITEMS}
+        if tag in _BLOCKS:
+            self.end_implied(("p",))
         self.end_implied(ends.get(tag, ()))
         element = Element(tag, {name: value or "" for name, value in attrs}, list(self.open))
         self.page.elements.append(element)
@@ -82,6 +87,8 @@ class _Reader(HTMLParser):
             self.open.pop()
 
     def handle_endtag(self, tag: str) -> None:
+        if tag in _BLOCKS - {"p"}:
+            self.end_implied(("p",))
         self.end_implied(
             {
                 "tr": _CELLS,

@@ -200,7 +200,7 @@ def test_a_pages_own_name_for_sql_or_csv_that_is_not_there_gives_no_link(tmp_pat
     own += '{{ p.behind(sql=["sql/marts/runs.sql", "detectors/cost_outlier.sql"], part=true) }}{% endblock %}'
     result = build(write_project(tmp_path, [event(run_id="r", cost_usd=1)], files={"templates/own.html": own}))
     page = read_page((result.site / "own.html").read_bytes())
-    lines = [[e.attributes["href"] for e in page.all("a") if line in e.inside] for line in page.all("p", "behind")]
+    lines = [[e.attributes["href"] for e in page.all("a") if line in e.inside] for line in page.all("div", "behind")]
     assert lines == [
         ["data/runs.csv", "sql/marts.html#runs"],
         ["sql/marts.html#runs", "detectors/cost_outlier.html#sql"],

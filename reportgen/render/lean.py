@@ -12,6 +12,7 @@ _ENDS = re.compile(
     r"</t[dh]>\s*(?=<t[dh]\b|</tr>)|</tr>\s*(?=<tr\b|</t(?:head|body|able)>)"
     r"|</thead>\s*(?=<tbody\b)|</tbody>\s*(?=<tbody\b|</table>)"
     r"|</li>\s*(?=<li\b|</[uo]l>)|</d[td]>(?=\s*<d[td]\b)|</dd>(?=\s*</d(?:l|iv)>)"
+    r"|</p>(?=\s*</?(?:div|section|p|h\d|[uod]l|pre|table|figure|details|article|main|footer|nav)\b)"
 )
 _GAPS = re.compile(r"\n\s*\n")
 #: A tag with a quoted value.

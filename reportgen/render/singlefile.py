@@ -31,7 +31,7 @@ MOST_OTHERS = 30
 
 _VOID = frozenset({"meta", "link", "br", "hr", "img", "input", "source", "wbr", "col"})
 #: Elements whose end may be left out, so that none of them counts.
-_UNENDED = frozenset({"td", "th", "tr", "thead", "tbody", "li", "dt", "dd"})
+_UNENDED = frozenset({"td", "th", "tr", "thead", "tbody", "li", "dt", "dd", "p"})
 #: Attributes that name an id, or several with blanks between.
 _REFERENCES = frozenset({"for", "aria-labelledby", "aria-describedby", "aria-controls", "aria-owns", "headers"})
 _POLICY = "@@reportgen-policy@@"
