@@ -13,13 +13,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _unless_interrupted(lambda: _heal(args[1:], "reportgen heal"))
     if args[:1] == ["hook"]:
         return _hook(args[1:])
-    return _unless_interrupted(lambda: _command_line(args, "reportgen"))
+    return _process(lambda: _command_line(args, "reportgen"), argv)
 
 
 def pipeline_optimizer(argv: Sequence[str] | None = None) -> int:
     """Run `pipeline-optimizer [--pipeline NAME]`: `reportgen build` in the current directory."""
     args = list(sys.argv[1:] if argv is None else argv)
-    return _unless_interrupted(lambda: _command_line(args, "pipeline-optimizer"))
+    return _process(lambda: _command_line(args, "pipeline-optimizer"), argv)
 
 
 def self_healing(argv: Sequence[str] | None = None) -> int:
@@ -44,14 +44,24 @@ def _hook(args: list[str]) -> int:
 
 
 def _command_line(args: list[str], prog: str) -> int:
-    import gc
-
-    # Nearly all that is made while modules are imported and pages are filled stays: to look through it for garbage at
-    # every 700th object would be a tenth of the time of a small build. What a cycle holds is found all the same.
-    gc.set_threshold(50_000, 20, 20)
     from reportgen import cli
 
     return cli.run(args, prog)
+
+
+def _process(command: Callable[[], int], argv: Sequence[str] | None) -> int:
+    """Run a command; where it is all that the process is there for, garbage is looked for less often than usual."""
+    if argv is not None:
+        return _unless_interrupted(command)
+    import gc
+
+    # Nearly all that is made while modules are imported and pages are filled stays: to look through it at every 700th
+    # object would be a twentieth of the time of a small build. What a cycle holds is found all the same.
+    gc.set_threshold(50_000, 20, 20)
+    code = _unless_interrupted(command)
+    # As Python ends, it would look through everything once more: another tenth.
+    gc.freeze()
+    return code
 
 
 def _unless_interrupted(command: Callable[[], int]) -> int:
