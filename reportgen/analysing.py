@@ -19,6 +19,7 @@ from reportgen.quickclass import dataclass
 from reportgen.redact import redact
 from reportgen.render import BUILD_HASH
 from reportgen.report import assemble, with_extras
+from reportgen.report.renaming import SEPARATOR
 from reportgen.resources import resource_dir
 from reportgen.settings import Settings
 from reportgen.sqlfile import find_sql_files
@@ -130,6 +131,11 @@ def _refuse_too_many(store: Warehouse, settings: Settings, only: str | None, fin
         f"select (select count(*) from agents {where}), (select count(*) from pipelines {where})",
         [] if only is None else [only, only],
     ).rows[0]
+    refuse_pages(settings, agents, pipelines, findings)
+
+
+def refuse_pages(settings: Settings, agents: int, pipelines: int, findings: int) -> None:
+    """Refuse a site of more pages than the settings allow. Raises ReportgenError."""
     if agents + pipelines + findings > settings.pages:
         what = (
             f"the site would have a page for each of {agents:,} agents, {pipelines:,} pipelines"
@@ -151,6 +157,10 @@ def with_retired(settings: Settings, analysed: Analysed) -> Analysed:
         return max((d for d in known if one.startswith(d.replace("_", "-") + "-")), key=len, default="")
 
     manifest = publishing.read_manifest(settings.site)
+    # What a report of several projects showed here is none of this project's business.
+    own = {key: title for key, title in manifest.ids.items() if SEPARATOR not in key}
+    older = {key: title for key, title in manifest.retired.items() if SEPARATOR not in key}
+    manifest = replace(manifest, ids=own, retired=older)
     # `ids` names every finding: what one pipeline's report does not show has not gone away. Nor has what its detector
     # did not look for this time (skipped, failed or switched off): it stays known, and can be retired later.
     unseen = {key: title for key, title in manifest.ids.items() if key not in analysed.ids

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from reportgen import publish as publishing
 from reportgen.cache import Cache
+from reportgen.errors import ReportgenError
 from reportgen.inputs.sources import Inputs, find_inputs, input_paths
 from reportgen.marks import Marks, take_marks
 from reportgen.model import Notice, Report
@@ -35,6 +36,8 @@ class BuildResult:
     single_file: Path | None = None
     #: Where the time went.
     stages: tuple[Stage, ...] = ()
+    #: Of several projects, those that are not in the report, and why.
+    left_out: tuple[ReportgenError, ...] = ()
 
 
 def build(
@@ -65,7 +68,7 @@ def build(
             tell(healed)
         cache = Cache(settings.work)
         with stages.stage("look for changes") as stage:
-            marks = _marks(settings, inputs)
+            marks = marks_of(settings, inputs)
             outputs = [settings.site / publishing.MANIFEST, settings.recommendations]
             outputs += [] if settings.single_file is None else [settings.single_file]
             same = None if marks is None else cache.unchanged(marks, outputs, full=settings.verify_cache)
@@ -104,7 +107,8 @@ def build(
     )
 
 
-def _marks(settings: Settings, inputs: Inputs) -> Marks | None:
+def marks_of(settings: Settings, inputs: Inputs) -> Marks | None:
+    """Return what the inputs look like now; None where one of them can't be looked at."""
     try:
         return take_marks(settings, inputs, full=settings.verify_cache)
     except OSError:

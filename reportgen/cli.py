@@ -6,9 +6,9 @@ import errno
 import json
 import os
 import sys
-import time
 import traceback
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -16,14 +16,14 @@ import click
 from click.shell_completion import get_completion_class
 
 from reportgen.cli_help import BUILD_EXAMPLES, GROUP_EXAMPLES, INSTALL, OPTIMIZER_EXAMPLES
-from reportgen.cli_options import HELP, build_options, given_flags
+from reportgen.cli_options import HELP, build_options, given_flags, project_argument
+from reportgen.cli_progress import Progress as Progress
 from reportgen.errors import ExitCode, ReportgenError
 from reportgen.redact import redact
 from reportgen.summary import Line, Tone, as_object, cautions, clean, clean_lines, complaints, error_object, summary
 
 if TYPE_CHECKING:
-    from click._termui_impl import ProgressBar
-
+    from reportgen.building import BuildResult
     from reportgen.model import Notice
 
 #: A fault of reportgen itself (sysexits' EX_SOFTWARE), and a result that could not be printed (EX_IOERR).
@@ -110,17 +110,20 @@ def cli() -> None:
 
 
 @cli.command(epilog=BUILD_EXAMPLES, short_help="Read logs, write RECOMMENDATIONS.md and the site.")
-@click.argument("project_dir", default=".", type=click.Path(file_okay=False))
+@project_argument
 @build_options
 @click.pass_context
-def build(ctx: click.Context, /, project_dir: str, **options: Any) -> None:  # noqa: ANN401 - click gives what it parsed
+def build(ctx: click.Context, /, projects: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's own
     """Read a project's logs and write RECOMMENDATIONS.md and the site.
 
-    PROJECT_DIR is the current directory unless named. Cost events are looked for in budget/cost-events.jsonl and
+    PROJECT is a directory, the current one unless named. Cost events are looked for in budget/cost-events.jsonl and
     cost-events.jsonl, feedback in FEEDBACK.md and feedback/FEEDBACK.md; one of the two is enough. Paths in flags start
     at the current directory.
+
+    Several projects become one report, in the current directory. Each may also be a report.json, or the site that
+    holds it; NAME=PATH names it. docs/several.md says more.
     """
-    ctx.exit(_build(ctx, project_dir, **options))
+    ctx.exit(_build(ctx, projects, **options))
 
 
 @click.command(context_settings=HELP, epilog=OPTIMIZER_EXAMPLES)
@@ -132,7 +135,7 @@ def optimizer(ctx: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - 
 
     The same as `reportgen build`.
     """
-    ctx.exit(_build(ctx, ".", **options))
+    ctx.exit(_build(ctx, (), **options))
 
 
 @cli.command("init", short_help="Write a reportgen.toml that explains every setting.")
@@ -220,7 +223,7 @@ def completion_command(shell: str | None) -> None:
 
 def _build(
     ctx: click.Context,
-    project: str,
+    projects: Sequence[str],
     *,
     settings_file: str | None,
     as_json: bool,
@@ -237,11 +240,8 @@ def _build(
         raise click.UsageError("--quiet and --verbose exclude each other.", ctx)
     given = given_flags(no_redact, flags)
     try:
-        from reportgen import building
-
         with Progress(sys.stderr, shown=not quiet) as progress:
-            result = building.build(
-                project,
+            result = _builder(projects)(
                 settings_file=settings_file,
                 progress=progress,
                 on_message=(lambda _: None) if quiet else tell,
@@ -272,6 +272,17 @@ def _build(
     return int(result.exit_code)
 
 
+def _builder(projects: Sequence[str]) -> Callable[..., BuildResult]:
+    """Return what builds one project, or several; what only the other one needs is not imported."""
+    if len(projects) > 1:
+        from reportgen.several import build_several
+
+        return partial(build_several, projects)
+    from reportgen import building
+
+    return partial(building.build, projects[0] if projects else ".")
+
+
 def tell(message: str) -> None:
     """Print a message of a room to stderr."""
     click.echo(clean(redact(message)), err=True)
@@ -282,48 +293,6 @@ def _tell_notices(notices: Iterable[Notice]) -> None:
         place = f"{notice.file}:{notice.line}" if notice.file and notice.line else notice.file or ""
         text = f"{notice.severity}: {place}: {notice.message}" if place else f"{notice.severity}: {notice.message}"
         tell(text)
-
-
-class Progress:
-    """A bar on a terminal, from the moment a build turns out to take its time; nothing anywhere else.
-
-    Called with (stage, done, total) as often as one likes.
-    """
-
-    def __init__(
-        self,
-        stream: TextIO | None,
-        *,
-        shown: bool = True,
-        after: float = 0.7,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._stream = stream
-        self._shown = shown and stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
-        self._clock = clock
-        self._from = clock() + after
-        self._bar: ProgressBar[int] | None = None
-        self._stage = ""
-
-    def __enter__(self) -> Progress:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        if self._bar is not None:
-            self._bar.render_finish()
-
-    def __call__(self, stage: str, done: int, total: int) -> None:
-        """Show that `done` of `total` is behind us (0: not known how much there is)."""
-        if not self._shown or self._clock() < self._from:
-            return
-        length = max(total, 1)
-        if self._bar is None or stage != self._stage or length != self._bar.length:
-            # All stages share one line, so each label is as wide as the widest is likely to be.
-            label = f"{clean(stage, 32):<32}"
-            self._stage = stage
-            self._bar = click.progressbar(length=length, label=label, file=self._stream, show_eta=False)
-            self._bar.render_progress()
-        self._bar.update(max(0, min(done, length) - self._bar.pos))
 
 
 # --- printing -------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ Examples:
   reportgen build                                 the current directory
   reportgen build demo --pipeline doc-pipeline    one pipeline of the project in demo/
   reportgen build --events 'logs/*.jsonl.gz'      other files; a glob stands in quotes
+  reportgen build shop lab=../lab box/site        one report of several projects, each named
   reportgen build --window 30d --fail-on 75       a nightly check of the last 30 days
   reportgen build --single-file report.html       one page more, with everything in it
   reportgen build --json --quiet > result.json    for a machine

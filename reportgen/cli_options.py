@@ -18,6 +18,27 @@ def _with(command: F, options: Sequence[Callable[[F], F]]) -> F:
     return command
 
 
+class _Projects(click.Path):
+    """A project's directory; one of several may also be a file, or `NAME=PATH`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Return the path as it is: whether it is one is known when all are."""
+        return value
+
+
+def _only_directory(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse a single project that is a file: a finished report is only ever one of several."""
+    for one in value if len(value) == 1 else ():
+        click.Path(file_okay=False).convert(one, param, ctx)
+    return value
+
+
+def project_argument(command: F) -> F:
+    """Add the projects that a report is made of: none is the current directory."""
+    kind = _Projects()
+    return click.argument("projects", nargs=-1, metavar="[PROJECT]...", type=kind, callback=_only_directory)(command)
+
+
 def report_options(command: F) -> F:
     """Add the flags that say what a report is made of: of `build`, and of `serve`."""
     path = click.Path()

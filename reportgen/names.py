@@ -26,6 +26,8 @@ else:
 UNATTRIBUTED = "(unattributed)"
 UNASSIGNED = "(unassigned)"
 ALL_PIPELINES = "(all pipelines)"
+#: Between a project and its pipeline, in a report of several projects.
+JOIN = " / "
 
 #: Words that say "nothing here" wherever an agent, a pipeline or a run id is expected.
 MISSING_WORDS = frozenset({"", "unknown", "default", "none", "null", "n/a"})
@@ -83,6 +85,11 @@ def is_missing(kind: Kind, name: str) -> bool:
         or (kind == "agent" and (folded in CHAT_ROLES or folded == UNATTRIBUTED))
         or (kind == "pipeline" and folded in (UNASSIGNED, ALL_PIPELINES))
     )
+
+
+def is_unassigned(pipeline: str) -> bool:
+    """Say whether a shown name is that of the bucket of events whose pipeline nothing tells, of any project."""
+    return pipeline == UNASSIGNED or pipeline.endswith(JOIN + UNASSIGNED)
 
 
 @frozen

@@ -78,11 +78,13 @@ class Settings:
     fail_on: int | None = None
     #: Whether what was kept from the last build is trusted only where the whole content of every input is the same.
     verify_cache: bool = False
+    #: The work folder where it is not the project's own: one of several projects, in whose folder nothing is written.
+    work_elsewhere: Path | None = None
 
     @property
     def work(self) -> Path:
         """The hidden work folder, which may be deleted at any time."""
-        return self.project / ".reportgen"
+        return self.work_elsewhere or self.project / ".reportgen"
 
 
 def load_settings(project: Path, *, file: Path | None = None, flags: Mapping[str, object] | None = None) -> Settings:

@@ -77,7 +77,8 @@ def summary(result: BuildResult, here: Path) -> list[Line]:
 def complaints(result: BuildResult, fail_on: int | None) -> list[ReportgenError]:
     """Return why the exit code is not 0, worst first; empty for a build that is simply done."""
     report, code = result.report, result.exit_code
-    found = [
+    found = list(result.left_out)
+    found += [
         ReportgenError(
             d.where or d.detector,
             f"detector {d.detector} failed: {d.message or 'no message'}",

@@ -23,6 +23,8 @@ _FRONT: dict[str, type | tuple[type, ...]] = {"title": str, "doc": str}
 TAKEN = ("recommendations", "evidence", "detectors", "inputs", "rejected")
 
 Rows = Sequence[Sequence[object]]
+#: What makes the content of a file.
+Made = Callable[[], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +68,12 @@ def make_tables(
     failed: list[TableFailed] = []
 
     def add(name: str, title: str, columns: Sequence[str], rows: Rows, sql_file: str | None = None) -> None:
-        contents[f"data/{name}"] = partial(_csv, columns, rows)
-        tables.append(Table(file=name, title=title, rows=len(rows), sql_file=sql_file))
+        table, contents[f"data/{name}"] = _table(name, title, columns, rows, sql_file)
+        tables.append(table)
 
-    title = "Every finding by its rank, with the place of its recommendation in the list"
-    add("recommendations.csv", title, *_recommendations(recommendations, groups), "sql/scoring/vfm.sql")
-    add("evidence.csv", "Evidence of the recommendations", *_evidence(recommendations))
+    for table, make in of_findings(recommendations, groups):
+        contents[f"data/{table.file}"] = make
+        tables.append(table)
     for file in files:
         try:
             if file.broken is not None:
@@ -85,8 +87,9 @@ def make_tables(
             failed.append(TableFailed(file, error.said, error.where))
         else:
             add(f"{file.id}.csv", str(file.front.get("title", file.id)), result.columns, result.rows, file.name)
-    add("detectors.csv", "Detectors and what came of them", *_detectors(detectors))
-    add("inputs.csv", "The account of every input line", *_inputs(inputs))
+    for table, make in of_account(detectors, inputs):
+        contents[f"data/{table.file}"] = make
+        tables.append(table)
     add(
         "rejected.csv",
         "Every rejected line",
@@ -94,6 +97,25 @@ def make_tables(
         [[r.file, r.line, r.reason, r.snippet] for r in rejected],
     )
     return Tables(tables=tables, files=contents, failed=failed)
+
+
+def of_findings(found: Sequence[Recommendation], groups: Sequence[Group]) -> Iterator[tuple[Table, Made]]:
+    """Yield the tables of the findings, each with what makes its content."""
+    title = "Every finding by its rank, with the place of its recommendation in the list"
+    yield _table("recommendations.csv", title, *_recommendations(found, groups), "sql/scoring/vfm.sql")
+    yield _table("evidence.csv", "Evidence of the recommendations", *_evidence(found))
+
+
+def of_account(detectors: Sequence[Detector], inputs: Sequence[InputFile]) -> Iterator[tuple[Table, Made]]:
+    """Yield the tables of what was looked at, each with what makes its content."""
+    yield _table("detectors.csv", "Detectors and what came of them", *_detectors(detectors))
+    yield _table("inputs.csv", "The account of every input line", *_inputs(inputs))
+
+
+def _table(
+    name: str, title: str, columns: Sequence[str], rows: Rows, sql_file: str | None = None
+) -> tuple[Table, Made]:
+    return Table(file=name, title=title, rows=len(rows), sql_file=sql_file), partial(_csv, columns, rows)
 
 
 def _recommendations(found: Sequence[Recommendation], groups: Sequence[Group]) -> tuple[Sequence[str], Rows]:

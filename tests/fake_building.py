@@ -60,6 +60,7 @@ class FakeBuilding(types.ModuleType):
             single_file=None,
             rejected_errors=self.rejected_errors,
             notices=tuple(self.report.notices),
+            left_out=(),
         )
 
 

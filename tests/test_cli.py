@@ -74,7 +74,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["build", "--pipelin", "x"], "Did you mean '--pipeline'?"),
         (["build", "--fail-on", "101"], "101 is not in the range 0<=x<=100"),
         (["build", "--fail-on", "much"], "'much' is not a valid integer"),
-        (["build", "a", "b"], "unexpected extra argument"),
+        (["init", "a", "b"], "unexpected extra argument"),
         (["build", "--quiet", "--verbose"], "--quiet and --verbose exclude each other"),
         (["completion", "tcsh"], "'tcsh' is not one of"),
         (["init", "--force"], "No such option"),

@@ -105,7 +105,7 @@ def test_every_setting_reaches_its_field(project: Path) -> None:
 
 def test_every_field_of_settings_is_a_setting_a_flag_or_the_place(project: Path) -> None:
     # `enabled` fills two fields: what is switched on, and what is switched off.
-    known = {s.field for s in table.SETTINGS} | set(table.FLAG_ONLY) | {"project", "file", "disabled"}
+    known = {s.field for s in table.SETTINGS} | set(table.FLAG_ONLY) | {"project", "file", "disabled", "work_elsewhere"}
     assert {f.name for f in fields(Settings)} == known
 
 

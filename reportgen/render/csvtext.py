@@ -1,11 +1,11 @@
-"""Rows to CSV that a spreadsheet can open without running any of it."""
+"""Rows to CSV that a spreadsheet can open without running any of it, and back."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
 from reportgen.model import Cell
@@ -35,6 +35,33 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     for row in rows:
         writer.writerow([_csv_cell(cell) for cell in row])
     return out.getvalue()
+
+
+def read_csv(data: bytes) -> tuple[list[str], list[list[str]]]:
+    """Return the columns and rows of a CSV file of ours. Raises ValueError where it is none."""
+    rows = _lines(data)
+    columns = next(rows, [])
+    if not columns or len(set(columns)) < len(columns):
+        raise ValueError("no header with a name for each column")
+    out = []
+    for row in rows:
+        if len(row) != len(columns):
+            raise ValueError(f"{len(row)} cells where the header has {len(columns)}")
+        out.append([_without_guard(cell) for cell in row])
+    return columns, out
+
+
+def _lines(data: bytes) -> Iterator[list[str]]:
+    try:
+        yield from csv.reader(io.StringIO(data.decode("utf-8"), newline=""), strict=True)
+    except csv.Error as error:
+        raise ValueError(str(error)) from error
+
+
+def _without_guard(cell: str) -> str:
+    """Return the text of a cell of our CSV as it was before an apostrophe kept a spreadsheet from running it."""
+    text = cell[1:]
+    return text if cell.startswith("'") and _FORMULA.match(text) and not _NUMBER.fullmatch(text) else cell
 
 
 def _csv_cell(cell: Cell) -> str:

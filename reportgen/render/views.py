@@ -21,7 +21,7 @@ from reportgen.model import (
     Status,
     Trend,
 )
-from reportgen.names import UNASSIGNED
+from reportgen.names import is_unassigned
 from reportgen.quickclass import dataclass
 from reportgen.render.format import show, to_decimal
 
@@ -134,7 +134,7 @@ def measure_totals(report: Report) -> list[MeasureTotal]:
                 basis=weakest(p.cost_basis for p in known),
                 pipelines=mine,
                 unknown=len(mine) - len(known),
-                named=sum(p.pipeline != UNASSIGNED for p in mine),
+                named=sum(not is_unassigned(p.pipeline) for p in mine),
                 trend=trend,
                 cost=_fallen(None if trend is None else (trend.earlier_cost, trend.recent_cost)),
                 run_cost=_fallen(None if trend is None else (trend.earlier_run_cost, trend.recent_run_cost)),
@@ -365,7 +365,7 @@ class Named:
 
 def named(report: Report) -> Named:
     """Count what has a name: the buckets `(unattributed)` and `(unassigned)` are no agent and no pipeline."""
-    pipelines = sum(one.pipeline != UNASSIGNED for one in report.pipelines)
+    pipelines = sum(not is_unassigned(one.pipeline) for one in report.pipelines)
     return Named(
         agents=len({one.slug for one in report.agents if one.attributed}),
         pipelines=pipelines,

@@ -11,7 +11,7 @@ from typing import Any
 
 from reportgen.detectorfile import SLOT
 from reportgen.detectors import Finding, as_text, evidence_columns
-from reportgen.model import Detector, Evidence, Group, Recommendation, Vfm
+from reportgen.model import Detector, Evidence, Group, Recommendation, SubjectKind, Vfm
 from reportgen.names import ALL_PIPELINES
 from reportgen.report.view import View, quotient, six_places
 from reportgen.wording import action_of, fill, shared_action
@@ -88,12 +88,26 @@ def _recommendation(view: View, finding: Finding) -> Recommendation:
 
 def title_of(finding: Finding) -> str:
     """Return the one line that names what is wrong, the subject and the pipeline."""
-    about = f"{finding.subject} in {finding.pipeline}"
-    if finding.pipeline == ALL_PIPELINES:
-        about = "all pipelines" if finding.subject == ALL_PIPELINES else finding.subject
-    elif finding.subject_kind == "pipeline":
-        about = f"the whole of {finding.pipeline}"
-    return f"{finding.detector.issue}: {about}"
+    return title(finding.detector.issue, finding.subject, finding.subject_kind, finding.pipeline)
+
+
+def title(issue: str, subject: str, kind: SubjectKind, pipeline: str) -> str:
+    """Return the title of a finding about this subject of this pipeline."""
+    about = f"{subject} in {pipeline}"
+    if pipeline == ALL_PIPELINES:
+        about = "all pipelines" if subject == ALL_PIPELINES else subject
+    elif kind == "pipeline":
+        about = f"the whole of {pipeline}"
+    return f"{issue}: {about}"
+
+
+def group_title(ones: Sequence[Recommendation]) -> str:
+    """Return the title of findings that share an action, the best first."""
+    best = ones[0]
+    if len(ones) == 1:
+        return best.title
+    noun = "findings" if best.subject_kind == "other" else f"{best.subject_kind}s"
+    return f"{best.issue}: {len(ones)} {noun} in {best.pipeline}"
 
 
 def titles(view: View) -> dict[str, str]:
@@ -113,8 +127,6 @@ def groups(view: View, recommendations: Sequence[Recommendation]) -> list[Group]
     made = []
     for rank, (key, ones) in enumerate(members.items(), 1):
         best = ones[0]
-        noun = "findings" if best.subject_kind == "other" else f"{best.subject_kind}s"
-        title = best.title if len(ones) == 1 else f"{best.issue}: {len(ones)} {noun} in {best.pipeline}"
         made.append(
             Group(
                 group=key,
@@ -122,7 +134,7 @@ def groups(view: View, recommendations: Sequence[Recommendation]) -> list[Group]
                 detector=best.detector,
                 issue=best.issue,
                 pipeline=best.pipeline,
-                title=title,
+                title=group_title(ones),
                 action=_shared(ones, by_id),
                 effort=best.effort,
                 total=best.vfm.total,
