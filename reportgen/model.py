@@ -273,6 +273,8 @@ class SqlText:
     sql: str = ""
     #: What it reads, by name: `agents`, `findings`, `raw.events`, `params.cost_outlier`.
     reads: list[str]
+    #: As a detector's: the text is not in report.json, but this tells whether it is the same.
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ from reportgen.render.csvtext import read_csv
 from reportgen.render.format import to_decimal
 from reportgen.report.exportedlogs import healing_of, runs_of
 from reportgen.report.json import read_report
+from reportgen.report.sqltexts import with_texts
 
 #: A report of the most pages that a site has takes a tenth of it, in bytes; and so does a CSV file beside it.
 MOST_BYTES = 256 << 20
@@ -70,7 +71,7 @@ def read_export(path: Path, name: str) -> Exported:
         raise ReportgenError(name, error.what, _STEP, ExitCode.NO_INPUT) from error
     if problem is not None:
         raise ReportgenError(name, f"is not a report: {problem}", _STEP, ExitCode.NO_INPUT)
-    return _with_csvs(report, path.parent)
+    return _with_csvs(with_texts(report), path.parent)
 
 
 def _bytes(path: Path) -> bytes:

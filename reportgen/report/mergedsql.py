@@ -7,7 +7,9 @@ from dataclasses import replace
 
 from reportgen.glossary import why_skipped
 from reportgen.model import Detector, OffDetector, Parameter, Report, SqlText, Status
+from reportgen.names import fold
 from reportgen.report.renaming import Renaming
+from reportgen.report.sqltexts import ELSEWHERE
 
 _Parts = Sequence[tuple[Report, Renaming]]
 #: From what must be told first to what can wait.
@@ -21,14 +23,14 @@ def merged_sql(parts: _Parts) -> list[SqlText]:
         for file in report.sql:
             # Both files of functions take part in one report, and have one name.
             kind = file.origin if file.kind == "macros" else ""
-            variants.setdefault((file.file, kind), {}).setdefault(file.sql, []).append((file, names))
+            variants.setdefault((file.file, kind), {}).setdefault(file.digest, []).append((file, names))
     kinds = list(dict.fromkeys(file.kind for report, _ in parts for file in report.sql))
     out = []
     for texts in variants.values():
         # The built-in one keeps its name, where it is among them.
         ordered = sorted(texts.values(), key=lambda owners: owners[0][0].origin != "built-in")
         for place, owners in enumerate(ordered):
-            file, first = owners[0]
+            file, first = next((pair for pair in owners if pair[0].sql not in ("", ELSEWHERE)), owners[0])
             if place:
                 told = f"{file.title} ({', '.join(names.project for _, names in owners)})"
                 new = replace(
@@ -91,8 +93,8 @@ def _detector(owners: Sequence[tuple[Detector, Renaming]], switched_off: Sequenc
     elif many:
         message = next(one.message for one in ones if one.status == status)
     failed = [(one.where, names) for one, names in owners if one.where is not None]
-    told = dict(_told(owners))
-    told.update(dict.fromkeys(switched_off, "switched off"))
+    told = {**dict(_told(owners)), **dict.fromkeys(switched_off, "switched off")}
+    told = {project: told[project] for project in sorted(told, key=lambda name: (fold(name), name))}
     return replace(
         ones[0],
         status=status,
@@ -101,7 +103,7 @@ def _detector(owners: Sequence[tuple[Detector, Renaming]], switched_off: Sequenc
         where=None if not failed else ", ".join(names.within(str(where)) for where, names in failed),
         checked="; ".join(f"{project}: {words}" for project, words in told.items()) if many else ones[0].checked,
         parameters=_parameters(owners),
-        sql=next((one.sql for one in ones if one.sql), ""),
+        sql=next((one.sql for one in ones if one.sql not in ("", ELSEWHERE)), ones[0].sql),
     )
 
 
