@@ -94,11 +94,11 @@ def _looked_up(
     for column in sorted({name for shape in by_shape for name in shape}):
         table = f"{staged.name}_{field}_{column}"
         texts = stage.store.query(
-            f"select distinct cast({column} as varchar) from {stage.rows(staged)}"
+            f"select distinct {column} from {stage.rows(staged)}"
             f" where {column} is not null and {stage.event_filter()} order by 1"
         ).rows
         pairs = [(text, make(text)) for (text,) in texts]
-        stage.store.fill_pairs(table, staged.kinds[column], kind, pairs)
+        stage.store.fill_pairs(table, "varchar", kind, pairs)
         joins.append(f"left join {table} on s.{column} = {table}.given")
         tables[column] = f"{table}.value"
     return _first_of(by_shape, tables, kind)

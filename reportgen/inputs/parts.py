@@ -1,7 +1,7 @@
 """What earlier builds have read of large files of cost events: a file that only grows is read from where they stopped.
 
     .reportgen/parts/index         which part of which file is kept where, and how the file looked then
-    .reportgen/parts/<name>.lines  the lines of one part as they were read: a DuckDB file
+    .reportgen/parts/<name>.lines  the lines of one part as they were read: a Parquet file
 
 All of it may be deleted at any time. A part holds what its bytes say, whatever else there is: names, repeats, runs and
 sums are found out anew in each build. A file that was rewritten, cut or moved away is read again; the one thing that is
@@ -33,7 +33,7 @@ Stamp = tuple[int, int, int, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """The lines from byte `start` to byte `end` of a file, in the table `lines` of the DuckDB file `name`."""
+    """The lines from byte `start` to byte `end` of a file, in the file `name`."""
 
     name: str
     start: int
@@ -49,7 +49,6 @@ class Part:
     whole: bytes
     #: As in `Staged`.
     texts: dict[str, tuple[tuple[str, ...], ...]]
-    kinds: dict[str, str]
     has_ids: bool
     #: Lines that need a closer look: number in the part (from 1), and in a plain file, first byte and length.
     suspects: tuple[tuple[int, int, int], ...]

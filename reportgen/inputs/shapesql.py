@@ -57,8 +57,6 @@ class Reading:
     columns: tuple[tuple[str, str], ...]
     #: Field: for each shape (from 1) the staged text columns to look at, in order.
     texts: dict[str, tuple[tuple[str, ...], ...]]
-    #: The type of each staged text column.
-    kinds: dict[str, str]
 
 
 def make_reading(taken: Sequence[Taken], *, typed: bool, few: Mapping[Path, Sequence[str]] | None = None) -> Reading:
@@ -113,10 +111,6 @@ class _Writer:
             ),
             columns=tuple(columns),
             texts=texts,
-            kinds={
-                name: enum_of(few) if (few := self._few.get(self._paths[int(name[1:])])) else "varchar"
-                for name in staged
-            },
         )
 
     def _text(self, name: str) -> str:

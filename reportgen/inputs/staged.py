@@ -28,13 +28,13 @@ SHAPES, TEXTS = Sampling(5, 150, 48 * 1024), Sampling(32, 60, 16 * 1024)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Staged:
-    """The table of lines of a file: `first` + rowid + 1 is a line's number.
+    """The table of lines of a file: `first` + file_row_number + 1 is a line's number.
 
     Rows with `sure = false` are for the exact reader.
     """
 
     file_no: int
-    #: Names of the table, and of what is made beside it.
+    #: SQL for the table, and the name of what is made beside it.
     table: str
     name: str
     #: Lines of the file before those in the table.
@@ -43,11 +43,13 @@ class Staged:
     unterminated: bool
     #: Field: for each shape (from 1) the staged text columns to look at, in order.
     texts: dict[str, tuple[tuple[str, ...], ...]]
-    #: The type of each staged text column.
-    kinds: dict[str, str]
     has_ids: bool
     #: Number (from 1) and content of the lines that need a closer look, in order.
     suspects: tuple[tuple[int, bytes], ...]
+
+    def text_columns(self) -> list[str]:
+        """Return the names of the text columns."""
+        return sorted({name for shapes in self.texts.values() for names in shapes for name in names})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,11 @@ class Counts:
     first_rounded: int | None
     costs: int
     costs_above_zero: int
+
+
+def table_of(path: Path) -> str:
+    """Return SQL for the table in a file that was staged."""
+    return f"read_parquet({quoted(str(path))}, file_row_number = true)"
 
 
 def lines_at(path: Path, numbers: Sequence[int]) -> Iterator[tuple[int, bytes]]:

@@ -31,6 +31,7 @@ from reportgen.inputs.staged import (
     lines_of,
     member,
     sample_of,
+    table_of,
 )
 from reportgen.quickclass import dataclass
 from reportgen.sqlerror import SqlError
@@ -75,7 +76,7 @@ class Stage:
         self._planner = planner
         self._as_of = as_of
         self._smallest = smallest
-        self._keeper = Keeper(store, parts)
+        self._keeper = Keeper(store, folder, parts)
         self._has_repeated = False
 
     def stage(self, file_no: int, path: Path, on_bytes: Callable[[int], None]) -> StagedFile | None:
@@ -130,8 +131,8 @@ class Stage:
             return None
         few = few_texts(sample_of(source, TEXTS), taken, _FEW_TEXTS)
         name = self._keeper.next_name()
-        table = self._keeper.new_table(name)
-        found = self._clean(source, taken, few, table)
+        made = self._keeper.new_file(name)
+        found = self._clean(source, taken, few, made)
         if found is not None:
             on_bytes(source.stat().st_size)
         else:
@@ -140,7 +141,7 @@ class Stage:
                 # How many lines there are is not known yet, so this limit is by size.
                 most = max(1000, source.stat().st_size // 50 // _MOST_SUSPECTS)
                 plain = plain_file(source, lines, most_aside=most, on_bytes=on_bytes)
-                found = None if plain is None or not plain.lines else self._by_line(plain, taken, few, table)
+                found = None if plain is None or not plain.lines else self._by_line(plain, taken, few, made)
             finally:
                 lines.unlink(missing_ok=True)
         if found is None:
@@ -154,12 +155,12 @@ class Stage:
             suspects = lines_at(source, numbers)
             places = [(number, 0, 0) for number in numbers]
         staged = Staged(
-            file_no=file_no, table=table, name=name, first=first, lines=found.lines, unterminated=found.unterminated,
-            texts=found.reading.texts, kinds=found.reading.kinds,
+            file_no=file_no, table=table_of(made), name=name, first=first, lines=found.lines,
+            unterminated=found.unterminated, texts=found.reading.texts,
             has_ids=dict(found.reading.columns)["id"] != NO_ID,
             suspects=tuple((first + number, line) for number, line in suspects),
         )  # fmt: skip
-        self._keeper.note(path, start, staged, places, was)
+        self._keeper.note(path, start, staged, made, places, was)
         return staged
 
     def finish(self, paths: Sequence[Path]) -> None:
@@ -167,7 +168,7 @@ class Stage:
         self._keeper.finish(paths)
 
     def _clean(
-        self, path: Path, taken: Sequence[Taken], few: Mapping[KeyPath, Sequence[str]], table: str
+        self, path: Path, taken: Sequence[Taken], few: Mapping[KeyPath, Sequence[str]], made: Path
     ) -> _Found | None:
         """Read a file in which every line is of a known shape; None where that is not so.
 
@@ -192,10 +193,9 @@ class Stage:
             f" maximum_object_size = {2 * LONGEST_LINE})"
         )
         try:
-            self._make(
-                table, reading, f"select *, {proof} as proof from (select *, {shape} as shape from ({source}))", "proof"
-            )
-            seen = self.store.query(f"select count(*), sum(proof), bit_xor(proof) from {table}").rows[0]
+            rows = f"select *, {proof} as proof from (select *, {shape} as shape from ({source}))"
+            self._make(made, reading, rows, "proof")
+            seen = self.store.query(f"select count(*), sum(proof), bit_xor(proof) from {table_of(made)}").rows[0]
             found = self.store.query(
                 f"""
                 select count(*), sum(hash(text)), bit_xor(hash(text)), sum(strlen(text)) + count(*)
@@ -210,16 +210,14 @@ class Stage:
             found, seen = (None,), ()
         missing = 0 if found[0] is None else int(found[3]) - path.stat().st_size
         if found[:3] != seen or missing not in (0, 1):
-            self.store.query(f"drop table if exists {table}")
             return None
-        numbers = self._unsure(table)
+        numbers = self._unsure(made)
         if self._too_many(len(numbers), int(found[0])):
-            self.store.query(f"drop table {table}")
             return None
         return _Found(int(found[0]), missing == 1, reading, numbers)
 
     def _by_line(
-        self, plain: PlainFile, taken: Sequence[Taken], few: Mapping[KeyPath, Sequence[str]], table: str
+        self, plain: PlainFile, taken: Sequence[Taken], few: Mapping[KeyPath, Sequence[str]], made: Path
     ) -> _Found | None:
         """Read every line of a known shape, and name the others."""
         reading = make_reading(taken, typed=False, few=few)
@@ -237,33 +235,33 @@ class Stage:
             f" from {lines_of(plain.path)}))"
         )
         try:
-            self._make(table, reading, source)
+            self._make(made, reading, source)
         except SqlError:
-            self.store.query(f"drop table if exists {table}")
             return None
-        lines, unsure = self.store.query(f"select count(*), count(*) filter (where not sure) from {table}").rows[0]
+        lines, unsure = self.store.query(
+            f"select count(*), count(*) filter (where not sure) from {table_of(made)}"
+        ).rows[0]
         if lines != plain.lines or self._too_many(unsure, lines):
-            self.store.query(f"drop table {table}")
             return None
-        return _Found(lines, plain.unterminated, reading, self._unsure(table))
+        return _Found(lines, plain.unterminated, reading, self._unsure(made))
 
-    def _unsure(self, table: str) -> list[int]:
-        rows = self.store.query(f"select rowid from {table} where not sure order by rowid").rows
-        return [int(row) + 1 for (row,) in rows]
+    def _unsure(self, made: Path) -> list[int]:
+        found = self.store.query(f"select file_row_number from {table_of(made)} where not sure order by all").rows
+        return [int(number) + 1 for (number,) in found]
 
-    def _make(self, table: str, reading: Reading, source: str, more: str | None = None) -> None:
+    def _make(self, made: Path, reading: Reading, source: str, more: str | None = None) -> None:
         first, second = ("".join(f", {sql} as {name}" for name, sql in layer) for layer in reading.cells)
         columns = ", ".join(f"{sql} as {name}" for name, sql in reading.columns)
         names = ", ".join(name for name, _ in reading.columns if name != "fine")
         kept = "" if more is None else f", {more}"
         self.store.query(
             f"""
-            create {"temp table" if table.startswith("temp.") else "table"} {table} as
-            with rows as ({source}),
+            copy (with rows as ({source}),
             begun as (select *{first} from rows),
             worked as (select *{second} from begun),
             valued as (select shape{kept}, {columns} from worked)
-            select cast(shape as utinyint) as shape, shape > 0 and fine as sure, {names}{kept} from valued
+            select cast(shape as utinyint) as shape, shape > 0 and fine as sure, {names}{kept} from valued)
+            to {quoted(str(made))} (format parquet)
             """
         )
 
@@ -273,7 +271,7 @@ class Stage:
 
     def rows(self, staged: Staged) -> str:
         """Return what to select from: the columns of a staged table, and `line_no`."""
-        line_no = f"rowid + {staged.first + 1} as line_no"
+        line_no = f"file_row_number + {staged.first + 1} as line_no"
         if not self._has_repeated or not staged.has_ids:
             return f"(select {line_no}, * from {staged.table})"
         # A row whose id another row has, too, is sure no longer.
@@ -338,7 +336,8 @@ class Stage:
         found: dict[str, list[int]] = {}
         for one in with_ids:
             rows = self.store.query(
-                f"select rowid from {one.table} where {seen} and id in (select id from repeated_ids) order by rowid"
+                f"select file_row_number from {one.table}"
+                f" where {seen} and id in (select id from repeated_ids) order by all"
             ).rows
             found[one.name] = [one.first + int(row) + 1 for (row,) in rows]
         self._has_repeated = True
