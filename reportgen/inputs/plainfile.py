@@ -6,7 +6,6 @@ given aside as it was.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import field
@@ -20,7 +19,9 @@ from reportgen.quickclass import dataclass
 LONGEST_LINE = 16 * 1024 * 1024
 #: What stands in the copy for a line that is given aside: no object, so that nobody takes it for one.
 _ASIDE = b"!"
-_ODD = re.compile(rb"[\x00-\x08\x0b-\x1f]")
+#: Turns every byte that does not belong into a text into NUL, and every other into a letter: a search for one byte is
+#: many times faster than one for a class of bytes.
+_ODD = bytes(0 if byte < 32 and byte not in b"\t\n" else 97 for byte in range(256))
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -100,7 +101,8 @@ def _cleared(block: bytes, out: PlainFile) -> bytes:
         block = block.replace(b"\r\n", b"\n")
     parts: list[bytes] = []
     start, counted, number = 0, 0, out.lines + 1
-    at = 0 if not out.lines and block.startswith(_BOM) else _next_odd(block, 0)
+    odd = block.translate(_ODD)
+    at = 0 if not out.lines and block.startswith(_BOM) else _next_odd(block, odd, 0)
     while at >= 0:
         begin = block.rfind(b"\n", start, at) + 1 or start
         end = block.find(b"\n", at)
@@ -110,18 +112,17 @@ def _cleared(block: bytes, out: PlainFile) -> bytes:
         out.aside.append((number, block[begin:end]))
         parts += (block[start:begin], _ASIDE)
         start = end
-        at = _next_odd(block, end)
+        at = _next_odd(block, odd, end)
     return b"".join((*parts, block[start:])) if parts else block
 
 
-def _next_odd(block: bytes, start: int) -> int:
-    """Return where the next byte stands that does not belong into a text, or -1."""
-    match = _ODD.search(block, start)
-    odd = match.start() if match else -1
+def _next_odd(block: bytes, odd: bytes, start: int) -> int:
+    """Return where the next byte stands that does not belong into a text, or -1; `odd`: the block by the table."""
+    found = odd.find(b"\x00", start)
     try:
-        rest = memoryview(block)[start : odd if match else None]
+        rest = memoryview(block)[start : found if found >= 0 else None]
         if not block.isascii():
             str(rest, "utf-8")
     except UnicodeDecodeError as error:
         return start + error.start
-    return odd
+    return found
