@@ -56,7 +56,7 @@ def merged_detectors(parts: _Parts) -> tuple[list[Detector], list[OffDetector]]:
     variants: dict[str, dict[tuple[str, str], list[tuple[Detector, Renaming]]]] = {}
     for report, names in parts:
         for one in report.detectors:
-            text = (one.digest or names.slug, one.origin)
+            text = (one.digest, one.origin)
             variants.setdefault(one.detector, {}).setdefault(text, []).append((one, names))
     off: dict[str, dict[str, OffDetector]] = {}
     for report, names in parts:
