@@ -73,7 +73,11 @@ class _Reader:
 
     def _keeps_none(self, node: Mapping[str, Any]) -> bool:
         """Say whether no rows in the FROM give no rows: an aggregate without a group makes one of none."""
-        if node.get("aggregate_handling") != "STANDARD_HANDLING" or node.get("sample"):
+        if node.get("sample"):
+            return False
+        if node.get("aggregate_handling") == "FORCE_AGGREGATES":
+            return _has_column(node["select_list"])
+        if node.get("aggregate_handling") != "STANDARD_HANDLING":
             return False
         sets = node.get("group_sets") or ()
         if sets:
@@ -117,6 +121,17 @@ class _Reader:
             if table["join_type"] in ("FULL", "OUTER"):
                 return _both([left, right])
         return _NEVER
+
+
+def _has_column(select_list: list[Mapping[str, Any]]) -> bool:
+    """Say whether a column stands there as it is: `group by all` then makes groups, and of no rows none."""
+    # A bare name may be what another item is called, and that an aggregate.
+    called = {str(item.get("alias")).lower() for item in select_list}
+    return any(
+        item.get("class") == "COLUMN_REF"
+        and (len(item["column_names"]) > 1 or str(item["column_names"][0]).lower() not in called)
+        for item in select_list
+    )
 
 
 def _both(parts: list[EmptyIf]) -> EmptyIf:
