@@ -184,12 +184,31 @@ def find_sql_files(folder: str, built_in: Path, project: Path | None) -> list[Sq
                 continue
             name = f"sql/{folder}/{_shown(path.name)}"
             try:
-                file = read_sql_file(path, name=name, origin=origin)
+                file = (
+                    _built_in(path, name, _stamp(path))
+                    if root is built_in
+                    else read_sql_file(path, name=name, origin=origin)
+                )
             except ReportgenError as error:
                 file = SqlFile(_usable(path.stem), path, name, origin, {}, _text(path), error)
             files[file.id] = replace(file, replaces=files.get(file.id)) if origin == "project" else file
     _FRONT.save()
     return [files[key] for key in sorted(files)]
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    try:
+        told = path.stat()
+    except OSError:
+        # Whoever reads it says why it can't be read.
+        return ()
+    return told.st_ino, told.st_size, told.st_mtime_ns, told.st_ctime_ns
+
+
+@lru_cache(maxsize=512)
+def _built_in(path: Path, name: str, _stamp: tuple[int, ...]) -> SqlFile:
+    """Read a file that comes with reportgen: several steps of a build ask for the same ones."""
+    return read_sql_file(path, name=name, origin="built-in")
 
 
 def _shown(name: str) -> str:

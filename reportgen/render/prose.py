@@ -108,6 +108,7 @@ def one_line(markdown: str) -> bool:
     return all(token.type in _PROSE for token in tokens[1].children or [])
 
 
+@lru_cache(maxsize=1024)
 def to_html(markdown: str) -> str:
     """Return safe HTML for an author's Markdown (a finding, a detector's doc).
 

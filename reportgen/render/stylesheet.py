@@ -8,6 +8,7 @@ from collections.abc import Iterator
 _NOTES = re.compile(r"/\*.*?\*/", re.DOTALL)
 _STRING = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'", re.DOTALL)
 _LINES = re.compile(r"\s*\n\s*")
+_SIGNS = re.compile(r"[{};]")
 #: Between selectors, not inside of `:is(a, b)`.
 _COMMA = re.compile(r",(?![^(]*\))")
 _GROUP = re.compile(r"@(media|supports)\b")
@@ -48,7 +49,8 @@ def _rules(style: str) -> Iterator[tuple[str, str | None]]:
     # Braces in texts open nothing.
     plain = _STRING.sub(lambda found: "_" * len(found.group()), style)
     start = depth = opened = 0
-    for place, sign in enumerate(plain):
+    for found in _SIGNS.finditer(plain):
+        place, sign = found.start(), found.group()
         if sign == "{":
             opened = opened if depth else place
             depth += 1
