@@ -178,7 +178,9 @@ def test_every_name_leads_somewhere() -> None:
     keys = {p.slug for p in whole.pipelines} | {a.slug for a in whole.agents} | ids | {""}
     assert len(ids) == len(whole.recommendations)
     assert {r.pipeline for r in whole.recommendations} <= pipelines | {ALL_PIPELINES}
-    assert {name for p in (*whole.pipelines, *whole.agents, *whole.runs) for name in p.recommendations} <= ids
+    named = [p.recommendations for p in whole.pipelines] + [a.recommendations for a in whole.agents]
+    named += [run.recommendations for run in whole.runs]
+    assert set(itertools.chain(*named)) <= ids
     assert {chart.key for chart in whole.charts} <= keys
     assert {r.detector for r in whole.recommendations} <= {d.detector for d in whole.detectors}
     assert {run.pipeline for run in whole.runs} <= pipelines

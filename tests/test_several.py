@@ -1,0 +1,430 @@
+"""`reportgen build A B C`: projects and finished reports become one report; nothing of theirs is changed."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from project import event, read_report_json, write_project
+
+from reportgen import build
+from reportgen.building import BuildResult
+from reportgen.cli import run
+from reportgen.errors import ReportgenError
+from reportgen.naming import named, project_name, read_arguments
+from reportgen.report import exported
+from reportgen.report.exported import read_export
+from reportgen.several import build_several
+
+
+def shop(folder: Path) -> Path:
+    """Money, reviews, a healing log, a budget, a run that stands out, and a rejected line."""
+    events = [
+        event(f"2026-11-{day:02}T09:{minute:02}:00Z", agent, "docs", run_id=f"r{day}", cost_usd="0.1",
+              model="m-large", input_tokens=100, output_tokens=10)
+        for day in range(2, 9)
+        for minute, agent in enumerate(["writer", "writer", "writer", "planner"])
+    ]  # fmt: skip
+    events.append(event("2026-11-09T09:00:00Z", "writer", "docs", run_id="r9", cost_usd="7.25"))
+    feedback = [(f"2026-11-0{day}", "docs", "writer", "42/100", "loop-excess") for day in (2, 3, 4)]
+    log = [
+        {"timestamp": f"2026-11-05T10:0{n}:00Z", "agent": "writer", "pipeline": "docs", "run_id": "r5",
+         "error_type": "timeout", "attempt": n, "max_attempts": 5, "action": "retry-shorter-scope", "exit_code": 0,
+         "delay_seconds": 0, "reason": "again", "context": "slow"}
+        for n in (1, 2)
+    ]  # fmt: skip
+    made = write_project(folder, events, feedback, log, files={"BUDGET.md": "- limit: 500 cents\n- window: daily\n"})
+    with (made / "budget" / "cost-events.jsonl").open("a", encoding="utf-8") as file:
+        file.write("not json\n")
+    return made
+
+
+def lab(folder: Path) -> Path:
+    """The same names as in the shop, other measures: tokens only, and no reviews."""
+    events = [
+        event(f"2026-11-{day:02}T12:00:00Z", agent, "docs", run_id=f"r{day}", estimated_tokens=70 + day)
+        for day in range(4, 12)
+        for agent in ("writer", "helper")
+    ]
+    return write_project(folder, events)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Both projects, each with its own report."""
+    home = tmp_path_factory.mktemp("several")
+    for folder in (shop(home / "shop"), lab(home / "lab")):
+        build(folder)
+    return home
+
+
+@pytest.fixture(scope="module")
+def whole(world: Path) -> Iterator[BuildResult]:
+    """Both as one, from their inputs."""
+    before = contents(world)
+    (world / "all").mkdir()
+    here = Path.cwd()
+    os.chdir(world / "all")
+    try:
+        yield build_several(["../shop", "../lab"])
+    finally:
+        os.chdir(here)
+    after = contents(world)
+    assert {path: data for path, data in after.items() if path.parts[0] != "all"} == before, "theirs is not touched"
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def table(result_site: Path, name: str) -> list[dict[str, str]]:
+    with (result_site / "data" / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def report_of(folder: Path) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads((folder / "site" / "data" / "report.json").read_text("utf-8"))
+    return value
+
+
+def test_the_merged_report_holds_what_each_report_holds(world: Path, whole: BuildResult) -> None:
+    parts = {name: report_of(world / name) for name in ("shop", "lab")}
+    report = read_report_json(whole)
+    assert {(p["pipeline"], p["cost"], p["runs"], p["events"]) for p in report["pipelines"]} == {
+        (f"{name} / {p['pipeline']}", p["cost"], p["runs"], p["events"])
+        for name, part in parts.items()
+        for p in part["pipelines"]
+    }
+    assert {(r["id"], r["vfm"]["total"], r["saving"], r["finding"]) for r in report["recommendations"]} == {
+        (f"{r['id']}_{name}", r["vfm"]["total"], r["saving"], r["finding"])
+        for name, part in parts.items()
+        for r in part["recommendations"]
+    }
+    assert parts["shop"]["recommendations"], "there is something to compare"
+    assert report["healing"]["attempts"] == 2
+    assert report["rejected_total"] == 1
+    assert [one["subject"] for one in report["budget"]] == ["shop / (all agents)"]
+    assert report["build"]["project"] == "lab and shop"
+    assert whole.exit_code == 0
+    # The same agent of both projects: one page, a row for each.
+    writers = [a for a in report["agents"] if a["agent"] == "writer"]
+    assert {(a["slug"], a["pipeline"]) for a in writers} == {("writer", "lab / docs"), ("writer", "shop / docs")}
+
+
+def test_its_tables_hold_the_rows_of_both(world: Path, whole: BuildResult) -> None:
+    for name in ("runs.csv", "agents.csv", "pipelines.csv", "healing.csv", "tags.csv"):
+        mine = [{key: value for key, value in row.items() if key not in ("project", "pipeline")}
+                for row in table(whole.site, name)]  # fmt: skip
+        theirs = [{key: value for key, value in row.items() if key != "pipeline"}
+                  for part in ("lab", "shop") for row in table(world / part / "site", name)]  # fmt: skip
+        assert mine == theirs, name
+    assert {(row["project"], row["pipeline"]) for row in table(whole.site, "runs.csv")} == {
+        ("lab", "lab / docs"),
+        ("shop", "shop / docs"),
+    }
+    assert [row["file"] for row in table(whole.site, "rejected.csv")] == ["shop / budget/cost-events.jsonl"]
+    costs = [Decimal(row["cost_usd"]) for row in table(whole.site, "chart-cost-by-day_shop.csv")]
+    assert sum(costs) == Decimal("10.05")
+
+
+def test_its_pages_name_the_projects(whole: BuildResult) -> None:
+    page = (whole.site / "pipelines" / "shop_docs.html").read_text("utf-8")
+    assert "shop / docs" in page
+    assert list((whole.site / "pipelines" / "shop_docs").glob("runs-2026-11.html"))
+    text = whole.recommendations.read_text("utf-8")
+    assert "# Recommendations for lab and shop" in text
+    assert "lab / docs" in text
+
+
+def test_finished_reports_give_what_their_inputs_give(
+    world: Path, whole: BuildResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    again = build_several([f"lab={world / 'lab' / 'site'}", f"shop={world / 'shop' / 'site' / 'data' / 'report.json'}"])
+    mine, theirs = read_report_json(again), read_report_json(whole)
+    for report in (mine, theirs):
+        del report["build"]["hash"]
+        report["notices"] = [one for one in report["notices"] if one["code"] != "project"]
+    assert mine == theirs
+    for name in sorted(path.name for path in (whole.site / "data").glob("*.csv")):
+        assert (again.site / "data" / name).read_bytes() == (whole.site / "data" / name).read_bytes(), name
+    # Of the pages only those differ that tell where the data came from; the SQL is shown in full.
+    assert (again.site / "sql" / "marts.html").exists()
+    page = (again.site / "pipelines" / "shop_docs.html").read_text("utf-8")
+    assert page.count("<table") == (whole.site / "pipelines" / "shop_docs.html").read_text("utf-8").count("<table")
+
+
+def test_a_report_without_its_csv_files_says_what_is_missing(
+    world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lone = tmp_path / "box.json"
+    lone.write_bytes((world / "shop" / "site" / "data" / "report.json").read_bytes())
+    found = read_export(lone, "box.json")
+    assert len(found.report.recommendations) == len(report_of(world / "shop")["recommendations"])
+    assert found.report.charts == []
+    assert found.report.runs == []
+    assert [one.code for one in found.notices] == ["project-part"]
+
+
+def broken(world: Path, change: Callable[[dict[str, Any]], object]) -> bytes:
+    value = report_of(world / "shop")
+    change(value)
+    return json.dumps(value).encode()
+
+
+def set_in(*path: Any) -> Callable[[dict[str, Any]], object]:
+    *way, last, new = path
+
+    def change(value: Any) -> None:
+        for key in way:
+            value = value[key]
+        value[last] = new
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (set_in("schema_version", 2), "schema version 2"),
+        (set_in("pipelines", 0, "slug", "../../../etc/x"), "pipelines.slug can't be"),
+        (set_in("recommendations", 0, "id", "x/y"), "recommendations.id can't be"),
+        (set_in("charts", 0, "csv", "../../secret.csv"), "charts.csv can't be"),
+        (set_in("tables", 0, "file", "/etc/passwd"), "tables.file can't be"),
+        (set_in("detectors", 0, "detector", "a b"), "detectors.detector can't be"),
+        (set_in("pipelines", 0, "cost", "NaN"), "cost is no number"),
+        (set_in("pipelines", 0, "cost", "1e999999999"), "cost is no number"),
+        (set_in("period", "first", "yesterday"), "first is no time"),
+        (set_in("pipelines", 0, "events", 2**60), "pipelines.events is"),
+        (set_in("pipelines", 0, "events", "many"), "is not a report"),
+        (set_in("recommendations", 0, "group", "none"), "don't fit"),
+        (set_in("recommendations", 0, "pipeline", "elsewhere"), "pipelines lacks one"),
+        (set_in("detectors", []), "detectors lacks one"),
+        (set_in("pipelines", 0, "recommendations", ["nobody"]), "recommendations lacks one"),
+        (lambda value: value["pipelines"].append(value["pipelines"][0]), "twice"),
+        (set_in("recommendations", 0, "vfm", "total", 900), "from 0 to 100"),
+        (set_in("drawings", []), "is not a report"),
+        (set_in("charts", ["x"]), "is not a report"),
+    ],
+)
+def test_a_report_that_is_none_is_refused(
+    change: Callable[[dict[str, Any]], object], said: str, world: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "report.json"
+    path.write_bytes(broken(world, change))
+    with pytest.raises(ReportgenError) as raised:
+        read_export(path, "box/report.json")
+    assert raised.value.where == "box/report.json"
+    assert said in raised.value.what
+    assert raised.value.exit_code == 3
+    assert raised.value.next_step
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[1]", b"null", b'{"schema_version": 1}', b"\xff\xfe", b"[" * 100_000])
+def test_what_is_no_report_at_all_is_refused(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    path.write_bytes(data)
+    with pytest.raises(ReportgenError) as raised:
+        read_export(path, "report.json")
+    assert raised.value.exit_code == 3
+
+
+def test_a_report_that_was_cut_short_or_is_too_large_is_refused(
+    world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = (world / "shop" / "site" / "data" / "report.json").read_bytes()
+    path = tmp_path / "report.json"
+    path.write_bytes(whole[:-200])
+    with pytest.raises(ReportgenError, match="not JSON"):
+        read_export(path, "report.json")
+    path.write_bytes(whole)
+    monkeypatch.setattr(exported, "MOST_BYTES", len(whole) - 1)
+    with pytest.raises(ReportgenError, match="is larger than"):
+        read_export(path, "report.json")
+
+
+def test_broken_csv_files_beside_a_report_are_told_and_left_out(world: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    for path in (world / "shop" / "site" / "data").iterdir():
+        (data / path.name).write_bytes(path.read_bytes())
+    (data / "runs.csv").write_bytes(b"pipeline,run\n1,2,3\n")
+    (data / "chart-cost-by-day.csv").unlink()
+    (data / "chart-cost-by-day.csv").symlink_to("/etc/hostname")
+    found = read_export(data / "report.json", "data/report.json")
+    assert {one.count for one in found.notices} == {1}
+    assert found.report.runs == []
+    assert not any(chart.file == "sql/charts/cost_by_day.sql" for chart in found.report.charts)
+    assert any(chart.rows for chart in found.report.charts)
+
+
+def test_a_project_that_is_not_there_is_told_and_the_others_are_shown(
+    world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "torn.json").write_text("{", encoding="utf-8")
+    void = write_project(tmp_path / "void", [])
+    code = run(["build", str(world / "lab" / "site"), "bare", "box=torn.json", str(void), "--json", "-q"])
+    out, err = capsys.readouterr()
+    assert code == 3
+    assert json.loads(out)["exit_code"] == 3
+    assert "neither cost events nor feedback found" in err
+    assert "torn.json: is not JSON" in err
+    page = (tmp_path / "site" / "index.html").read_text("utf-8")
+    assert "bare is not in this report" in page
+    assert "box is not in this report" in page
+    assert "void holds no data" in page
+    assert "box is not in this report" in (tmp_path / "RECOMMENDATIONS.md").read_text("utf-8")
+    # What was looked at, and where, stands with each detector.
+    report = json.loads((tmp_path / "site" / "data" / "report.json").read_text("utf-8"))
+    told = next(d["checked"] for d in report["detectors"] if d["detector"] == "cost_outlier")
+    assert "void: not looked at" in told
+
+
+def test_with_no_project_at_all_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    with pytest.raises(ReportgenError) as raised:
+        build_several(["a", "b"])
+    assert raised.value.exit_code == 3
+    assert not (tmp_path / "site").exists()
+    assert not (tmp_path / "RECOMMENDATIONS.md").exists()
+
+
+def test_what_no_longer_holds_in_a_project_is_named_and_what_is_away_is_not(
+    world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lab_site = str(world / "lab" / "site")
+    first = build_several([f"lab={lab_site}", f"shop={world / 'shop' / 'site'}"])
+    gone = first.report.recommendations[0]
+    assert gone.id.endswith("_shop")
+
+    def drop(value: dict[str, Any]) -> None:
+        old = gone.id.removesuffix("_shop")
+        value["recommendations"] = [one for one in value["recommendations"] if one["id"] != old]
+        value["groups"] = [one for one in value["groups"] if one["ids"] != [old]]
+        for one in (*value["pipelines"], *value["agents"]):
+            one["recommendations"] = [name for name in one["recommendations"] if name != old]
+
+    (tmp_path / "shop.json").write_bytes(broken(world, drop))
+    # The shop away: nothing of it has gone.
+    away = build_several([f"lab={lab_site}", "shop=nowhere"])
+    assert away.report.retired == []
+    then = build_several([f"lab={lab_site}", "shop=shop.json"])
+    assert [one.id for one in then.report.retired] == [gone.id]
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ({"pipeline": "docs"}, "--pipeline"),
+        ({"events": ("x.jsonl",)}, "--events"),
+        ({"source": ("claude-code",)}, "--source"),
+        ({"feedback": ("x.md",)}, "--feedback"),
+        ({"healing_log": "x"}, "--healing-log"),
+        ({"budget": "x"}, "--budget"),
+        ({"settings_file": "x.toml"}, "--config"),
+        ({"since": "2026-11-01"}, "--since"),
+        ({"window": "3d"}, "--window"),
+    ],
+)
+def test_flags_that_do_not_fit_are_refused(
+    flags: dict[str, Any], said: str, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ReportgenError) as raised:
+        build_several([world / "shop", world / "lab" / "site"], **flags)
+    assert (raised.value.where, raised.value.exit_code) == (said, 2)
+    assert raised.value.next_step
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_report_that_shows_secrets_is_merged_only_where_that_is_asked_for(
+    world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "open.json").write_bytes(broken(world, set_in("build", "redacted", False)))
+    sites = [str(world / "lab" / "site"), "open.json"]
+    top = report_of(world / "shop")["recommendations"][0]["vfm"]["total"]
+    result = build_several(sites)
+    assert [error.where for error in result.left_out] == ["open.json"]
+    assert "--no-redact" in result.left_out[0].what
+    # The gate holds for all of them together.
+    asked = build_several(sites, redact=False, fail_on=top)
+    assert (asked.left_out, asked.exit_code) == ((), 4)
+
+
+def test_a_report_is_not_written_over_by_the_one_it_goes_into(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(world / "lab")
+    with pytest.raises(ReportgenError, match="would be written over it"):
+        build_several(["site", "../shop"])
+
+
+def test_what_the_page_about_it_shows_works(world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parent.parent / "docs" / "several.md").read_text("utf-8")
+    (command,) = re.findall(r"^reportgen (build .+)$", page, re.MULTILINE)
+    here = tmp_path / "here"
+    (here / "box").mkdir(parents=True)
+    (here / "shop").symlink_to(world / "shop")
+    (tmp_path / "lab").symlink_to(world / "lab")
+    (here / "box" / "site").mkdir()
+    for path in (world / "shop" / "site").rglob("*"):
+        target = here / "box" / "site" / path.relative_to(world / "shop" / "site")
+        target.mkdir() if path.is_dir() else target.write_bytes(path.read_bytes())
+    monkeypatch.chdir(here)
+    # A rejected line of the shop, and of its report.
+    assert run([*shlex.split(command), "--strict", "-q"]) == 1
+    report = report_of(here)
+    assert {p["pipeline"] for p in report["pipelines"]} == {"shop / docs", "lab / docs", "box / docs"}
+    total = sum(Decimal(p["cost"]) for p in report["pipelines"] if p["cost_measure"] == "usd")
+    assert total == 2 * Decimal("10.05")
+    # The same costs, day by day, in one chart.
+    rows = table(here / "site", "chart-cost-by-day.csv")
+    assert sum(Decimal(row["cost_usd"]) for row in rows) == total
+    assert {row["pipeline"] for row in rows} == {"shop / docs", "box / docs"}
+    assert (here / ".reportgen" / "projects").is_dir()
+
+
+def names_of(*arguments: str, titles: tuple[str, ...] = ()) -> list[str]:
+    found = read_arguments(arguments)
+    told = dict(zip(arguments, titles, strict=False))
+    return list(named([(one, told.get(one.shown, "")) for one in found], redacted=True).values())
+
+
+def test_a_project_is_called_by_its_name_its_title_or_its_folder(tmp_path: Path) -> None:
+    for folder in ("a/web", "b/web", "c/site/data"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "c/site/data/report.json").touch()
+    web, other = str(tmp_path / "a/web"), str(tmp_path / "b/web")
+    assert names_of(web, f"lab={other}") == ["web", "lab"]
+    assert names_of(web, other) == ["a/web", "b/web"]
+    assert names_of(web, other, titles=("Shop", "Shop")) == ["Shop (a/web)", "Shop (b/web)"]
+    assert names_of(web, str(tmp_path / "c/site/data/report.json")) == ["web", "c"]
+    assert project_name("", ["b", "a"], redacted=True) == "a and b"
+    assert project_name("", list("abcdef"), redacted=True) == "6 projects"
+    with pytest.raises(ReportgenError, match="same project"):
+        read_arguments([web, f"{tmp_path}/a/../a/web"])
+    with pytest.raises(ReportgenError, match="same name"):
+        names_of(f"x={web}", f"X={other}")
+
+
+def test_the_command_says_what_it_takes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert run(["build", "--help"]) == 0
+    out = capsys.readouterr().out
+    assert "[PROJECT]..." in out
+    assert "reportgen build shop lab=../lab" in out
+    file = tmp_path / "report.json"
+    file.touch()
+    assert run(["build", str(file)]) == 2
+    assert "is a file" in capsys.readouterr().err
