@@ -23,7 +23,7 @@ class Sampling(NamedTuple):
 
 
 #: Shapes are few, and finding one out takes a while; names are looked for at more places, where others may be.
-SHAPES, TEXTS = Sampling(5, 150, 48 * 1024), Sampling(32, 60, 16 * 1024)
+SHAPES, TEXTS = Sampling(6, 50, 48 * 1024), Sampling(32, 60, 16 * 1024)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
