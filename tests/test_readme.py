@@ -51,6 +51,9 @@ def project(tmp_path: Path) -> Path:
     session.write_text(SESSION, encoding="utf-8")
     row = blocks("markdown")[0].splitlines()[-1]
     (folder / "FEEDBACK.md").write_text(HEADER + row + "\n", encoding="utf-8")
+    for other in (folder / "shop", folder.parent / "lab"):
+        other.mkdir()
+        shutil.copy(folder / "FEEDBACK.md", other)
     return folder
 
 
@@ -68,6 +71,7 @@ def test_there_is_something_to_run() -> None:
 
 def test_every_command_runs_as_it_stands(project: Path) -> None:
     assert shell("reportgen build --quiet", project).returncode == 0
+    shutil.copytree(project / "site", project / "box" / "site")
     for command in commands():
         where = project.parent.parent.parent if "path/to/project" in command else project
         done = shell(command, where)
