@@ -9,7 +9,7 @@ from reportgen.model import Basis, BudgetWindow, Decision, Effort, Measure
 
 #: The four parts of the score, in their order: field of `Vfm`, its name, and what it is about.
 PARTS: Final[tuple[tuple[str, str, str], ...]] = (
-    ("frequency", "Frequency", "how often it happens"),
+    ("frequency", "Frequency", "how often it happens, in the days of its pipeline"),
     ("failure_reduction", "Failure reduction", "what it would prevent"),
     ("burden_reduction", "Burden reduction", "work it would take off people"),
     ("cost_savings", "Cost savings", "how much of the cost would go away"),

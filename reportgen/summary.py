@@ -136,7 +136,7 @@ def _costs(report: Report) -> list[Line]:
     lines: list[Line] = [
         [
             (clean(top.pipeline, 80), "strong"),
-            (f" {verb}: {_amount(top.cost, top.cost_measure, top.cost_basis)}{share}{runs}", "plain"),
+            (f" {verb}: {_amount(top.cost, top.cost_measure, top.cost_basis, top.incomplete)}{share}{runs}", "plain"),
         ]
     ]
     agent = _top_agent(report, top)
@@ -146,7 +146,7 @@ def _costs(report: Report) -> list[Line]:
             [
                 ("Most of it by ", "plain"),
                 (clean(agent.agent, 80), "strong"),
-                (f": {_amount(agent.cost, top.cost_measure, agent.cost_basis)}{of}", "plain"),
+                (f": {_amount(agent.cost, top.cost_measure, agent.cost_basis, agent.incomplete)}{of}", "plain"),
             ]
         )
     if report.build.pipeline_filter is not None:
@@ -279,9 +279,9 @@ def _percent(share: float | None) -> str:
     return "unknown" if share is None else "under 1%" if 0 < share < 0.01 else f"{share:.0%}"
 
 
-def _amount(value: str, measure: Measure, basis: Basis = "measured") -> str:
-    """Return an amount with its unit, and with a mark where it is not measured."""
-    mark = "≈ " if basis in ("priced", "estimated") else ""
+def _amount(value: str, measure: Measure, basis: Basis = "measured", incomplete: bool = False) -> str:
+    """Return an amount with its unit, and with a mark where it is not measured, or where some of it is unknown."""
+    mark = ("≥ " if incomplete else "") + ("≈ " if basis in ("priced", "estimated") else "")
     return mark + _plain_amount(value, measure)
 
 

@@ -103,6 +103,8 @@ class Pipeline:
     earlier_score: float | None
     #: Ids of its recommendations, best first.
     recommendations: list[str]
+    #: True where an event of unknown cost is in it: `cost` is then at least what is told.
+    incomplete: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +194,8 @@ class Agent:
     tools: list[ToolUse]
     patterns: list[TagCount]
     recommendations: list[str]
+    #: True where an event of unknown cost is in it.
+    incomplete: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

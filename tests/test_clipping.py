@@ -29,9 +29,14 @@ def test_it_says_what_was_found_what_to_do_and_how_it_scores() -> None:
     assert "made **17,120** of the 30,828 events" in text
     assert "**What to do:** Batch tool calls or narrow the task scope. Effort: medium." in text
     assert "**Could save:** $153.64 (37% of the pipeline's cost); measured" in text
-    assert "**Score:** 64 of 100, hint: implement." in text
-    for part in (found.vfm.frequency, found.vfm.failure_reduction, found.vfm.burden_reduction, found.vfm.cost_savings):
-        assert f"{part} of 25" in text
+    assert "**Score:** 64 of 100, hint: implement (how often " in text
+    for label, part in (
+        ("how often", found.vfm.frequency),
+        ("failures it would prevent", found.vfm.failure_reduction),
+        ("work it would take off people", found.vfm.burden_reduction),
+        ("cost it would save", found.vfm.cost_savings),
+    ):
+        assert f"{label} {part}" in text
     for evidence in found.evidence:
         assert evidence.label in text
     assert text.endswith(f"Id: `{found.id}`. Page: ")
@@ -41,6 +46,8 @@ def test_an_unknown_saving_is_called_unknown_and_an_estimate_is_marked() -> None
     found = sample_report().recommendations[0]
     assert "**Could save:** unknown" in clipping(replace(found, saving=None, saving_basis="unknown"))
     assert "≈ estimated by the producer" in clipping(replace(found, saving_basis="estimated"))
+    assert "unknown costs" not in clipping(found)
+    assert "reported; unknown costs are not in it." in clipping(found, True)
 
 
 def test_hostile_text_is_text_where_it_is_pasted() -> None:

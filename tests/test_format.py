@@ -48,7 +48,7 @@ SHOWN = [
     ("6.25", "days", None, "6.25 days", "6.25 days"),
     ("0.42", "share", None, "42%", "42%"),
     (0.425, "share", None, "43%", "42.5%"),
-    (0.1 + 0.2, "share", None, "30%", "30.000000000000004%"),
+    (0.1 + 0.2, "share", None, "30%", "30%"),
     ("0.0425", "share", None, "4.3%", "4.25%"),
     ("0.0042", "share", None, "0.42%", "0.42%"),
     # What is not all never reads as all.

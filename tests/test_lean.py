@@ -17,7 +17,7 @@ TABLE = """<table class="fit"><thead><tr><th>What</th><th class="n">Cost</th></t
 
 def test_a_column_of_numbers_says_once_that_it_is_one() -> None:
     assert lean(TABLE) == (
-        '<table class="fit n2"><thead><tr><th>What<th class=n>Cost<tbody>\n'
+        '<table class="fit n2"><thead><tr><th>What<th class=n>Cost<tbody>'
         "<tr><th scope=row>a<td title=$1.25>$1<tr><th scope=row>b<td>unknown</table>"
     )
 

@@ -185,6 +185,6 @@ def test_what_holds_an_unknown_cost_is_marked_at_least() -> None:
     seen = [replace(one, value="yes") for one in first.evidence[:1]]
     some = replace(first, evidence=[replace(seen[0], name="incomplete", unit=None), *first.evidence])
     text = render_markdown(replace(report, recommendations=[some, *report.recommendations[1:]]))
-    assert "≥: an event of unknown cost is in it." in text
+    assert "≥: an event of unknown cost is in it, so that it is at least this." in rendered(text)
     assert text.count(": ≥ ") == 1
     assert "≥" not in made("sample")

@@ -14,6 +14,7 @@ from reportgen.glossary import HINTS, LOW_BUT_DATED, hint_words
 from reportgen.model import InputFile, InputKind
 from reportgen.render import views
 from reportgen.render.highlight import sql_html
+from reportgen.render.site import render_site
 
 
 @pytest.mark.parametrize(
@@ -214,3 +215,16 @@ def test_of_many_input_files_those_with_faults_are_shown_and_the_rest_is_summed(
     # Nothing is lost: the rows add up to all lines, and each to its own.
     assert views.account_total(shown) == views.account_total(rows)
     assert all(views.fates(row) == row.lines for row in shown)
+
+
+def test_a_sum_that_an_unknown_cost_is_in_is_marked() -> None:
+    report = sample_report()
+    first, *others = report.pipelines
+    part = replace(report, pipelines=[replace(first, incomplete=True), *others])
+    assert [one.incomplete for one in views.measure_totals(report)] == [False, False, False]
+    assert [one.incomplete for one in views.measure_totals(part)] == [True, False, False]
+    assert [one.incomplete for one in views.sums(part, part.pipelines)] == [True, False, False]
+    page = read_page(render_site(part)["pipelines.html"])
+    costs = [one.text for one in page.all("td") if one.text.startswith("≥ ")]
+    # The cost, and the cost of a run.
+    assert costs == ["≥ $412.87", "≥ $1.93"]

@@ -186,3 +186,16 @@ def test_a_project_has_the_title_that_its_settings_give(tmp_path: Path) -> None:
         write_project(tmp_path, None, settings=f"[report]\ntitle = {wrong}\n")
         with pytest.raises(ReportgenError, match=r"reportgen\.toml:2.*text of 1 to 80 characters"):
             load_settings(folder)
+
+
+def test_what_an_unknown_cost_is_in_is_at_least_what_is_told(tmp_path: Path) -> None:
+    """20 of 21 events tell a cost: the pipeline is in US dollars. What the editor's other event cost nobody knows."""
+    known = [event(f"2026-11-01T00:00:{second:02d}Z", "writer", run_id="r", cost_usd=1) for second in range(19)]
+    others = [event("2026-11-01T00:01:00Z", "editor", run_id="r", **one) for one in ({"cost_usd": 1}, {"tokens": 5})]
+    report = built(write_project(tmp_path, [*known, *others]))
+    assert [(p["cost"], p["incomplete"]) for p in report["pipelines"]] == [("20", True)]
+    assert {a["agent"]: (a["cost"], a["incomplete"]) for a in report["agents"]} == {
+        "writer": ("19", False),
+        "editor": ("1", True),
+    }
+    assert "| ≥ $20.00 |" in " ".join((tmp_path / "RECOMMENDATIONS.md").read_text("utf-8").split())

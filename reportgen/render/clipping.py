@@ -16,10 +16,10 @@ from reportgen.render.markdown_rows import evidence_rows
 from reportgen.render.prose import calls_nobody, escape_markdown, one_line, visible
 
 _PARTS = (
-    ("frequency", "How often"),
-    ("failure_reduction", "Failures it would prevent"),
-    ("burden_reduction", "Work it would take off people"),
-    ("cost_savings", "Cost it would save"),
+    ("frequency", "how often"),
+    ("failure_reduction", "failures it would prevent"),
+    ("burden_reduction", "work it would take off people"),
+    ("cost_savings", "cost it would save"),
 )
 _GAP = re.compile(" {2,}")
 _RULE = re.compile("-{4,}")
@@ -32,19 +32,18 @@ _BASIS: dict[Basis, str] = {
 }
 
 
-def clipping(found: Recommendation) -> str:
+def clipping(found: Recommendation, incomplete: bool = False) -> str:
     """Return the recommendation as Markdown: title, finding, action, saving, the score's parts, the evidence.
 
-    It ends with `Page: `, after which its address is to stand.
+    `incomplete`: some costs of its pipeline are unknown. It ends with `Page: `, after which its address is to stand.
     """
-    score = [[label, f"{getattr(found.vfm, name)} of 25", found.vfm_evidence.get(name, "")] for name, label in _PARTS]
+    score = ", ".join(f"{label} {getattr(found.vfm, name)}" for name, label in _PARTS)
     parts = [
         f"### {calls_nobody(escape_markdown(found.title))}",
         _prose(found.finding),
         f"**What to do:** {_prose(found.action)} Effort: {_EFFORT[found.effort]}.",
-        f"**Could save:** {_saving(found)}",
-        f"**Score:** {found.vfm.total} of 100, hint: {found.decision}. It helps to order the work; people decide.",
-        _tight(table("Part | Points: | Why", score)),
+        f"**Could save:** {_saving(found, incomplete)}",
+        f"**Score:** {found.vfm.total} of 100, hint: {found.decision} ({score}; each of 25).",
     ]
     if found.evidence:
         parts.append(_tight(table("Evidence | Value:", evidence_rows(found))))
@@ -64,10 +63,11 @@ def _prose(text: str) -> str:
     return calls_nobody(line if one_line(line) else escape_markdown(text))
 
 
-def _saving(found: Recommendation) -> str:
+def _saving(found: Recommendation, incomplete: bool) -> str:
     if found.saving is None:
         return UNKNOWN
     whole = "all cost" if found.pipeline == ALL_PIPELINES else "the pipeline's cost"
     share = "" if found.saving_share is None else f" ({show(found.saving_share, 'share')} of {whole})"
     text = f"{show(found.saving, 'cost', found.cost_measure)}{share}"
-    return f"{escape_markdown(text)}; {_BASIS[found.saving_basis]}."
+    part = "; unknown costs are not in it" if incomplete else ""
+    return f"{escape_markdown(text)}; {_BASIS[found.saving_basis]}{part}."

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
+from functools import lru_cache
 
 #: Enough digits that no sum of money (12 places) is ever rounded by the arithmetic itself.
 _CONTEXT = Context(prec=60, rounding=ROUND_HALF_UP)
@@ -17,6 +18,7 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 UNKNOWN = "unknown"
 
 
+@lru_cache(maxsize=4096, typed=True)
 def show(value: str | int | float | None, unit: str | None, measure: str | None = None) -> str:
     """Return the value as a reader wants it: `$12.34`, `$0.0042`, `1.23 M tokens`, `12,345 events`, `42%`, `1.5x`.
 
@@ -43,6 +45,7 @@ def show(value: str | int | float | None, unit: str | None, measure: str | None 
         return _counted(_signed(number, _scaled(abs(number))), unit)
 
 
+@lru_cache(maxsize=4096, typed=True)
 def exact(value: str | int | float | None, unit: str | None, measure: str | None = None) -> str:
     """Return the value with every digit it has and its unit: `$1,234.567`, `1,234,567 tokens`, `42.125%`."""
     if value is None:
@@ -59,7 +62,8 @@ def exact(value: str | int | float | None, unit: str | None, measure: str | None
             cents = size if size != _rounded(size, 2) else size.quantize(Decimal("0.01"))
             return _signed(number, "$" + _grouped(cents, trim=False))
         if unit == "share":
-            return _grouped(number * 100) + "%"
+            # A quotient has no last digit: as many as tell two shares of a million apart.
+            return _grouped(_rounded(number * 100, 4)) + "%"
         if unit == "times":
             return _grouped(number) + "x"
         return _counted(_grouped(number), None if unit == "score" else unit)

@@ -15,6 +15,11 @@ _ENDS = re.compile(
     r"|</p>(?=\s*</?(?:div|section|p|h\d|[uod]l|pre|table|figure|details|article|main|footer|nav)\b)"
 )
 _GAPS = re.compile(r"\n\s*\n")
+#: No line is begun for the end of a block, nor for what there is most of.
+_NO_LINE = re.compile(
+    r"\n(?=</(?:div|section|[uod]l|table|figure|figcaption|details|article|main|nav|header|head|body)>"
+    r"|<(?:p|li|tr|thead|meta|script|link|title|[uod]l|figcaption)\b)"
+)
 #: A tag with a quoted value.
 _TAG = re.compile(r"<[a-z][^<>\"]*\"[^<>]*>")
 #: A table to its end, and what begins a cell of it; how many columns the style sheet knows.
@@ -26,13 +31,15 @@ _PLAIN_VALUE = re.compile(r'(?<= )([A-Za-z-]+)="([\w.#:/$,%+?;()-]+)"(?=[ >])')
 #: A note that has its lines for itself, and what a line is indented by; no text of ours goes over several lines.
 _NOTES = re.compile(rb"^[ \t]*/\*.*?\*/[ \t]*\n", re.DOTALL | re.MULTILINE)
 _INDENT = re.compile(rb"^\s+", re.MULTILINE)
+#: What stands around these in a style sheet is for its authors only; so is a blank after a property's colon.
+_AROUND = re.compile(rb"(\"[^\"\n]*\")|\s*([{};,])\s*|(?<=[\w-])(:)\s+")
 
 
 def lean(html: str) -> str:
     """Return the page without the ends of cells, rows and items, quotes around plain values, and empty lines."""
     parts = _AS_IT_IS.split(html)
     parts[::2] = [_GAPS.sub("\n", _TAG.sub(_unquoted, _ENDS.sub("", part))) for part in parts[::2]]
-    parts[::2] = [_TABLE.sub(_told_once, part) for part in parts[::2]]
+    parts[::2] = [_NO_LINE.sub("", _TABLE.sub(_told_once, part)) for part in parts[::2]]
     return "".join(parts)
 
 
@@ -67,4 +74,9 @@ def _unquoted(tag: re.Match[str]) -> str:
 
 def lean_asset(name: str, data: bytes) -> bytes:
     """Return a script or style sheet without its notes and indents; for assets of ours, whose lines are known."""
-    return _INDENT.sub(b"", _NOTES.sub(b"", data)) if name.endswith((".js", ".css")) else data
+    if not name.endswith((".js", ".css")):
+        return data
+    bare = _INDENT.sub(b"", _NOTES.sub(b"", data))
+    if name.endswith(".js"):
+        return bare
+    return _AROUND.sub(rb"\1\2\3", bare).replace(b";}", b"}").replace(b"}", b"}\n")

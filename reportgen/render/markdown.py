@@ -70,6 +70,9 @@ def render_markdown(report: Report, *, template_dirs: Sequence[Path] = ()) -> st
     groups = group_views(report)
     score_flag = next((value for name, value, _ in report.build.settings if name == "score_flag"), "60")
     incidents = rows.incident_rows(report)
+    incomplete = {p.pipeline for p in report.pipelines if p.incomplete}
+    if incomplete:
+        incomplete.add(ALL_PIPELINES)
     links = Links(groups)
     values = {
         "report": report,
@@ -91,8 +94,9 @@ def render_markdown(report: Report, *, template_dirs: Sequence[Path] = ()) -> st
         "anchor": lambda one: Markdown(links.anchor(one)),
         "fold": lambda words: Markdown(f"<details><summary>{escape(words)}</summary>"),
         "unfold": Markdown("</details>"),
-        "saving": rows.saving_words,
-        "some_at_least": any(rows.at_least(one) for one in report.recommendations),
+        "saving": lambda one: rows.saving_words(one, one.pipeline in incomplete),
+        "some_at_least": any(rows.at_least(one) for one in report.recommendations)
+        or any(one.incomplete for one in report.pipelines),
         "evidence_rows": rows.evidence_rows,
         "other_rows": rows.other_rows,
         "detector_rows": rows.detector_rows(report),

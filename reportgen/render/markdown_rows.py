@@ -29,9 +29,9 @@ def pipeline_rows(report: Report) -> list[Row]:
             p.pipeline,
             show(p.runs, None),
             show(p.events, None),
-            _marked(p.cost, p.cost_measure, p.cost_basis),
+            _marked(p.cost, p.cost_measure, p.cost_basis, p.incomplete),
             NONE if p.cost_coverage is None else show(p.cost_coverage, "share"),
-            NONE if p.mean_run_cost is None else _marked(p.mean_run_cost, p.cost_measure, p.cost_basis),
+            NONE if p.mean_run_cost is None else _marked(p.mean_run_cost, p.cost_measure, p.cost_basis, p.incomplete),
             NONE if p.mean_score is None else show(p.mean_score, "score"),
         ]
         for p in report.pipelines
@@ -45,11 +45,13 @@ def trend_lines(totals: Sequence[MeasureTotal]) -> list[str]:
         cost, each = total.cost, total.run_cost
         name = "Cost" if total.measure == "usd" else f"Cost in {MEASURES[total.measure]}"
         if cost.verdict == "unknown":
-            lines.append(f"{name}: {_marked(total.total, total.measure, total.basis)}; its change is unknown")
+            lines.append(
+                f"{name}: {_marked(total.total, total.measure, total.basis, total.incomplete)}; its change is unknown"
+            )
             continue
         halves = " to ".join(show(one, "cost", total.measure) for one in (cost.before, cost.after))
         per_run = " to ".join(show(one, "cost", total.measure) for one in (each.before, each.after))
-        told = _marked(total.total, total.measure, total.basis)
+        told = _marked(total.total, total.measure, total.basis, total.incomplete)
         lines.append(f"{name}: {told}; {halves} ({_moved(cost)}); per run {per_run} ({_moved(each)})")
     return lines
 
@@ -78,9 +80,11 @@ def _moved(change: Change) -> str:
     return f"{'' if change.share.startswith('-') else '+'}{show(change.share, 'share')}"
 
 
-def _marked(value: str | None, measure: Measure, basis: Basis) -> str:
-    mark = "≈ " if value is not None and basis in {"estimated", "priced"} else ""
-    return mark + show(value, "cost", measure)
+def _marked(value: str | None, measure: Measure, basis: Basis, incomplete: bool = False) -> str:
+    if value is None:
+        return show(None, None)
+    least = "≥ " if incomplete else ""
+    return least + ("≈ " if basis in {"estimated", "priced"} else "") + show(value, "cost", measure)
 
 
 def when(value: str | None, unit: str = "time") -> str:
@@ -96,13 +100,14 @@ def ranked_row(view: GroupView) -> Row:
     return [view.group.total, view.group.decision, EFFORTS[view.group.effort], saving]
 
 
-def saving_words(one: Recommendation) -> str:
-    """Return what could be saved, as a share of what, and what that rests on."""
+def saving_words(one: Recommendation, incomplete: bool) -> str:
+    """Return what could be saved, as a share of what, and what that rests on: with costs unknown, on the others."""
     if one.saving is None:
         return show(None, None)
     whole = "all cost" if one.pipeline == ALL_PIPELINES else "the pipeline's cost"
     share = "" if one.saving_share is None else f", {show(one.saving_share, 'share')} of {whole}"
-    return f"{show(one.saving, 'cost', one.cost_measure)}{share}, {one.saving_basis}"
+    part = ", of the known costs" if incomplete else ""
+    return f"{show(one.saving, 'cost', one.cost_measure)}{share}, {one.saving_basis}{part}"
 
 
 def evidence_rows(one: Recommendation) -> list[Row]:
@@ -169,8 +174,8 @@ def agent_rows(report: Report, pipeline: Pipeline, score_flag: str) -> list[Row]
                 a.agent,
                 show(a.events, None),
                 show(a.runs, None),
-                _marked(a.cost, pipeline.cost_measure, a.cost_basis),
-                _marked(a.cost_per_run, pipeline.cost_measure, a.cost_basis),
+                _marked(a.cost, pipeline.cost_measure, a.cost_basis, a.incomplete),
+                _marked(a.cost_per_run, pipeline.cost_measure, a.cost_basis, a.incomplete),
                 NONE if a.mean_score is None else show(a.mean_score, "score"),
                 NONE if a.error_rate is None else show(a.error_rate, "share"),
                 NONE if a.trend is None else f"+{trend}" if a.trend > 0 and trend != "0" else trend,

@@ -46,7 +46,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class MeasureTotal:
-    """The cost of all pipelines of one measure; `unknown` of them have no known cost, and add nothing."""
+    """The cost of all pipelines of one measure; `unknown` of them have no known cost, `incomplete`: part of one is."""
 
     measure: Measure
     total: str | None
@@ -59,6 +59,7 @@ class MeasureTotal:
     trend: Trend | None
     cost: Change
     run_cost: Change
+    incomplete: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +139,7 @@ def measure_totals(report: Report) -> list[MeasureTotal]:
                 trend=trend,
                 cost=_fallen(None if trend is None else (trend.earlier_cost, trend.recent_cost)),
                 run_cost=_fallen(None if trend is None else (trend.earlier_run_cost, trend.recent_run_cost)),
+                incomplete=any(p.incomplete for p in known),
             )
         )
     return out
@@ -150,12 +152,13 @@ def _fallen(halves: tuple[str | None, str | None] | None) -> Change:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """What some rows of one measure cost together; `unknown` of them have no known cost."""
+    """What some rows of one measure cost together; `unknown` of them have no known cost, of others part of it is."""
 
     measure: Measure
     total: str | None
     basis: Basis
     unknown: int
+    incomplete: bool = False
 
 
 def agents_by_cost(report: Report) -> list[Agent]:
@@ -179,7 +182,9 @@ def sums(report: Report, rows: Sequence[Agent | Pipeline]) -> list[Sum]:
         known = [row for row in mine if row.cost is not None]
         if mine:
             total = total_of(row.cost for row in known)
-            made.append(Sum(measure, total, weakest(row.cost_basis for row in known), len(mine) - len(known)))
+            basis = weakest(row.cost_basis for row in known)
+            some = any(row.incomplete for row in known)
+            made.append(Sum(measure, total, basis, len(mine) - len(known), some))
     return made
 
 
@@ -355,10 +360,11 @@ def _things(count: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """How many agents and pipelines have a name, and whether there are events of nobody or of nowhere beside them."""
+    """How many agents (`idle`: without any event) and pipelines have a name; whether events of none are beside them."""
 
     agents: int
     pipelines: int
+    idle: int
     nobody: bool
     nowhere: bool
 
@@ -366,9 +372,11 @@ class Named:
 def named(report: Report) -> Named:
     """Count what has a name: the buckets `(unattributed)` and `(unassigned)` are no agent and no pipeline."""
     pipelines = sum(not is_unassigned(one.pipeline) for one in report.pipelines)
+    agents = {one.slug for one in report.agents if one.attributed}
     return Named(
-        agents=len({one.slug for one in report.agents if one.attributed}),
+        agents=len(agents),
         pipelines=pipelines,
+        idle=len(agents - {one.slug for one in report.agents if one.events}),
         nobody=any(not one.attributed for one in report.agents),
         nowhere=pipelines < len(report.pipelines),
     )

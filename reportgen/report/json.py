@@ -42,6 +42,9 @@ def report_bytes(report: Report) -> bytes:
         drawing = {name: chart.pop(name) for name in _DRAWING}
         usual = drawings.setdefault(chart["file"], drawing)
         chart.update((name, value) for name, value in drawing.items() if value != usual[name])
+        for name in ("measure", "line_at"):
+            if chart[name] is None:
+                del chart[name]
     for file in (*parts["sql"], *parts["detectors"]):
         del file["sql"]
     for file in parts["sql"]:
@@ -50,7 +53,10 @@ def report_bytes(report: Report) -> bytes:
     for name in _LOG:
         del parts["healing"][name]
     del parts["runs"]
-    parts["drawings"] = drawings
+    parts["drawings"] = {
+        file: {name: value for name, value in usual.items() if value != _DRAWING[name]}
+        for file, usual in drawings.items()
+    }
     lines = [f"{msgspec.json.encode(key).decode()}:{_lines(value)}" for key, value in parts.items()]
     return ("{" + ",\n".join(lines) + "}\n").encode()
 

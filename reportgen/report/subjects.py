@@ -28,6 +28,7 @@ def pipelines(view: View, recommendations: Sequence[Recommendation]) -> list[Pip
             "select pipeline, count(*), sum(score), count(score) from feedback group by pipeline"
         ).rows
     }
+    unknown = {name for name, _ in _incomplete(view)}
     order = {"usd": 0, "tokens": 1, "events": 2}
     shown = [p for p in view.pipelines if view.shows(p["pipeline"])]
     shown.sort(key=lambda p: (order[p["cost_measure"]], -(p["cost"] or Decimal(0)), p["pipeline"]))
@@ -62,9 +63,16 @@ def pipelines(view: View, recommendations: Sequence[Recommendation]) -> list[Pip
                 recent_score=as_float(p["recent_score"]),
                 earlier_score=as_float(p["earlier_score"]),
                 recommendations=[r.id for r in recommendations if r.pipeline == p["pipeline"]],
+                incomplete=p["pipeline"] in unknown,
             )
         )
     return out
+
+
+def _incomplete(view: View) -> set[tuple[str, str]]:
+    """Return the pairs of pipeline and agent with an event of unknown cost."""
+    rows = view.warehouse.query("select distinct pipeline, agent from agent_runs where unknown_costs > 0").rows
+    return {(r[0], r[1]) for r in rows}
 
 
 def trends(view: View) -> list[Trend]:
@@ -119,6 +127,7 @@ def agents(view: View, recommendations: Sequence[Recommendation]) -> list[Agent]
         if one.subject_kind == "agent":
             by_subject.setdefault((one.pipeline, one.subject), []).append(one.id)
     costs = {p["pipeline"]: p["cost"] for p in view.pipelines}
+    unknown = _incomplete(view)
     flag = view.warehouse.query("select score_flag from window_bounds").rows[0][0]
     rows = view.warehouse.query(
         "select * from agents order by pipeline, not attributed, events desc, cost_sum desc, agent"
@@ -153,6 +162,7 @@ def agents(view: View, recommendations: Sequence[Recommendation]) -> list[Agent]
                 tools=tools.get(where, []),
                 patterns=patterns.get(where, []),
                 recommendations=by_subject.get(where, []),
+                incomplete=where in unknown,
             )
         )
     return out

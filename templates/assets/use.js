@@ -254,6 +254,9 @@
   }
 
   all("table[data-sort], table[data-fold]").forEach((table) => new Sheet(table));
+  const seen = new ResizeObserver((some) =>
+    some.forEach(({ target }) => target.classList.toggle("cut", target.scrollWidth > target.clientWidth + 1)));
+  all(".scroll").forEach((region) => seen.observe(region));
 })();
 
 /* Copying: a link to each part of a page, the SQL, and a recommendation as Markdown. Where a browser gives a page no
