@@ -55,9 +55,9 @@ def read_arguments(arguments: Sequence[str | Path]) -> list[Given]:
         found = None if os.path.lexists(argument) else _NAMED.fullmatch(argument)
         name, path = (None, Path(argument)) if found is None else (found.group(1), Path(found.group(2)))
         out.append(Given(argument, name, path, _export(path)))
-    seen: dict[Path, str] = {}
+    seen: dict[str, str] = {}
     for one in out:
-        place = (one.export or one.path).resolve()
+        place = os.path.realpath(one.export or one.path)
         if place in seen:
             what = f"is the same project as {seen[place]}"
             raise ReportgenError(one.shown, what, "Name each project once: its costs would count twice.")
@@ -67,12 +67,17 @@ def read_arguments(arguments: Sequence[str | Path]) -> list[Given]:
 
 def _export(path: Path) -> Path | None:
     """Return the report.json that a path is, or that a site's folder holds."""
-    if path.is_file() or path.suffix == ".json":
+
+    def there(place: Path) -> bool:
+        # Unlike Path.is_file: what may not be looked at is told when it is read.
+        return os.path.isfile(place)  # noqa: PTH113
+
+    if there(path) or path.suffix == ".json":
         return path
     inner = path / "data" / "report.json"
-    if inner.is_file() and ((path / MANIFEST).is_file() or (path / "index.html").is_file()):
+    if there(inner) and (there(path / MANIFEST) or there(path / "index.html")):
         return inner
-    return path / "report.json" if path.name == "data" and (path / "report.json").is_file() else None
+    return path / "report.json" if path.name == "data" and there(path / "report.json") else None
 
 
 def named(projects: Sequence[tuple[Given, str]], *, redacted: bool) -> dict[str, str]:

@@ -23,6 +23,7 @@ from reportgen.model import Notice, Report, Retired
 from reportgen.naming import Given, named, project_name, read_arguments
 from reportgen.quickclass import dataclass
 from reportgen.redact import redact
+from reportgen.render import BUILD_HASH
 from reportgen.render.format import show
 from reportgen.report.exported import Exported, read_export
 from reportgen.report.merge import merge
@@ -226,7 +227,8 @@ def _build(
         )
         ids = {one.id: one.title for one in merged.recommendations}
         unseen, retired = _retired(settings, ids, {who.slug: report for report, who in pairs})
-        merged = replace(merged, tables=tables, retired=_both(retired, merged.retired))
+        build = replace(merged.build, hash=BUILD_HASH)
+        merged = replace(merged, build=build, tables=tables, retired=_both(retired, merged.retired))
     failed = [one for part in parts for one in part.failed]
     analysed = Analysed(report=merged, ids={**unseen, **ids}, failed=failed, csvs=csvs)
     with stages.stage("render") as stage:

@@ -29,9 +29,12 @@ MOST_BYTES = 256 << 20
 #: Whole numbers that every reader of JSON holds exactly.
 _MOST = 2**53
 _LONGEST = 1 << 20
-_SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,159}")
+#: Shorter than a file's name may be by what a merged report puts around it.
+_SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,139}")
 _DETECTOR = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}")
-_SQL = re.compile(r"sql/(?:[a-z]+/)?[A-Za-z0-9_][A-Za-z0-9_-]{0,119}\.sql")
+#: Shown, and a part of links and anchors, but never of a path that is written.
+_SQL = re.compile(r"sql/[^\s\x00-\x1f\\./][^\x00-\x1f\\]{0,199}")
+_NAME = re.compile(r"[^\x00-\x1f]{1,200}")
 _CSV = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,199}\.csv")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 #: Fields that hold an exact number, and those that hold a moment; None in each of them is unknown.
@@ -145,7 +148,7 @@ def _paths(report: Report) -> Iterator[str]:
         ("detectors_off.detector", _DETECTOR, (one.detector for one in report.detectors_off)),
         ("detectors.file", _SQL, (one.file for one in report.detectors)),
         ("sql.file", _SQL, (one.file for one in report.sql)),
-        ("sql.name", _DETECTOR, (one.name for one in report.sql)),
+        ("sql.name", _NAME, (one.name for one in report.sql)),
     ]
     for where, pattern, names in safe:
         for name in names:
@@ -197,13 +200,14 @@ def _with_csvs(report: Report, folder: Path) -> Exported:
     missing: list[str] = []
     broken: list[str] = []
 
-    def read(name: str) -> tuple[list[str], list[list[str]]] | None:
+    def read(name: str) -> tuple[bytes, tuple[list[str], list[list[str]]]] | None:
         try:
             place = folder / name
             if place.is_symlink() or not place.is_file():
                 missing.append(name)
                 return None
-            return read_csv(_bytes(place))
+            data = _bytes(place)
+            return data, read_csv(data)
         except (OSError, ValueError, ReportgenError):
             broken.append(name)
             return None
@@ -213,11 +217,12 @@ def _with_csvs(report: Report, folder: Path) -> Exported:
         if table.file.startswith("chart-"):
             broken.append(table.file)
         elif (found := read(table.file)) is not None:
-            tables[table.file] = found
-            files[f"data/{table.file}"] = partial((folder / table.file).read_bytes)
+            data, tables[table.file] = found
+            files[f"data/{table.file}"] = partial(bytes, data)
     charts = []
     for chart in report.charts:
-        drawn = _drawn(chart, read(chart.csv) if chart.columns else None)
+        found = read(chart.csv) if chart.columns else None
+        drawn = None if found is None else _drawn(chart, *found[1])
         charts += [] if drawn is None else [drawn]
     healing = healing_of(report.healing, tables.get("healing.csv"), tables.get("incidents.csv"))
     runs = runs_of(report, tables.get("runs.csv"))
@@ -240,9 +245,9 @@ def _with_csvs(report: Report, folder: Path) -> Exported:
     )
 
 
-def _drawn(chart: Chart, found: tuple[list[str], list[list[str]]] | None) -> Chart | None:
+def _drawn(chart: Chart, columns: list[str], cells: list[list[str]]) -> Chart | None:
     """Return the chart with its rows; None where it can't be drawn of them."""
-    if found is None or not found[1] or len(found[1]) > MOST_ROWS or len(found[0]) != len(chart.columns):
+    if not cells or len(cells) > MOST_ROWS or len(columns) != len(chart.columns):
         return None
     names = [column.name for column in chart.columns]
     roles = (chart.series, chart.mark, chart.label, chart.size, chart.end, chart.level, chart.link)
@@ -256,6 +261,6 @@ def _drawn(chart: Chart, found: tuple[list[str], list[list[str]]] | None) -> Cha
             None if not cell else truth.get(cell, cell) if name == chart.mark else cell
             for name, cell in zip(names, row, strict=True)
         ]
-        for row in found[1]
+        for row in cells
     ]
     return replace(chart, rows=rows)

@@ -44,7 +44,8 @@ Part = tuple[Report, Renaming]
 def merge(projects: Sequence[Project], *, title: str = "", notices: Sequence[Notice] = ()) -> tuple[Report, list[Part]]:
     """Return one report of all, and beside it each project's report with its renaming, in the order of their names.
 
-    `title` stands for the names of the projects; `notices` go before those of the projects. `tables` are left empty.
+    `title` stands for the names of the projects; `notices` go before those of the projects. The tables and the hash are
+    left empty.
     Raises ValueError where two projects have one name.
     """
     projects = sorted(projects, key=lambda one: (fold(one.name), one.name))
@@ -289,5 +290,4 @@ def _build(builds: Sequence[Build], parts: Sequence[Part], title: str) -> Build:
         sources=sorted({name for one in builds for name in one.sources}),
         project=title,
         settings=settings,
-        hash=builds[0].hash,
     )
