@@ -7,7 +7,7 @@ What is not understood here is never said to be empty.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
 #: Alternatives: there are no rows if all tables of one of these sets are empty. None at all: nobody can tell.
@@ -84,17 +84,25 @@ class _Reader:
             return all(sets)
         return not node.get("having") and self._are_scalar([node["select_list"], node.get("qualify")])
 
-    def _are_scalar(self, expressions: object) -> bool:
-        waiting = [expressions]
+    def _are_scalar(self, expressions: object, inner: frozenset[str] = frozenset()) -> bool:
+        """Say whether nothing adds rows up but subqueries that add up rows of their own.
+
+        `inner`: what stands in the FROM of the subquery around it. An aggregate of a column of another query belongs to
+        that one, wherever it stands.
+        """
+        waiting = [(expressions, inner)]
         while waiting:
-            one = waiting.pop()
+            one, around = waiting.pop()
             if isinstance(one, dict):
                 name = str(one.get("function_name")).lower()
-                if one.get("class") == "FUNCTION" and name not in self._scalars and name not in _ROWS:
+                known = name in self._scalars or name in _ROWS
+                if one.get("class") == "FUNCTION" and not known and not _names_one_of(one["arguments"], around):
                     return False
-                waiting.extend(one.values())
+                if one.get("class") == "SUBQUERY":
+                    around = frozenset(_called(one["subquery"]["node"].get("from_table") or {}))
+                waiting += [(value, around) for value in one.values()]
             elif isinstance(one, list):
-                waiting.extend(one)
+                waiting += [(value, around) for value in one]
         return True
 
     def table(self, table: Mapping[str, Any], known: Mapping[str, EmptyIf]) -> EmptyIf:
@@ -132,6 +140,21 @@ def _has_column(select_list: list[Mapping[str, Any]]) -> bool:
         and (len(item["column_names"]) > 1 or str(item["column_names"][0]).lower() not in called)
         for item in select_list
     )
+
+
+def _called(table: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the tables of a FROM are called there."""
+    if table.get("type") == "JOIN":
+        yield from (*_called(table["left"]), *_called(table["right"]))
+    elif name := table.get("alias") or table.get("table_name"):
+        yield str(name).lower()
+
+
+def _names_one_of(arguments: list[Mapping[str, Any]], tables: Set[str]) -> bool:
+    """Say whether one of the arguments is a column of one of these tables, by its full name."""
+    given = (one.get("expression") or one for one in arguments)
+    names = (one["column_names"] for one in given if one.get("class") == "COLUMN_REF")
+    return any(len(name) == 2 and str(name[0]).lower() in tables for name in names)
 
 
 def _both(parts: list[EmptyIf]) -> EmptyIf:
