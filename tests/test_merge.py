@@ -292,11 +292,19 @@ def test_a_finding_of_all_pipelines_is_of_those_of_its_project() -> None:
 
 
 def test_settings_that_differ_are_told_with_their_project() -> None:
-    strict = replace(SAMPLE.build, settings=[("run_gap", "30", "minutes"), ("score_flag", "50", "points")])
+    strict = replace(
+        SAMPLE.build,
+        settings=[("run_gap", "30", "minutes"), ("score_flag", "50", "points")],
+        since="2026-10-01T00:00:00Z",
+        now="2026-11-02T00:00:00Z",
+    )
     whole = merged(("shop", SAMPLE), ("lab", replace(SAMPLE, build=strict)))
     assert ("run_gap", "30", "minutes") in whole.build.settings
     assert ("lab: score_flag", "50", "points") in whole.build.settings
     assert ("score_flag", "50 or 60", "points") in whole.build.settings
+    assert ("lab: since", "2026-10-01T00:00:00Z", "") in whole.build.settings
+    assert ("shop: now", str(SAMPLE.build.now), "") in whole.build.settings
+    assert (whole.build.since, whole.build.now) == (None, "2026-11-02T00:00:00Z")
 
 
 def test_notices_and_files_say_whose_they_are() -> None:

@@ -268,11 +268,17 @@ def _build(builds: Sequence[Build], parts: Sequence[Part], title: str) -> Build:
         return ", ".join(dict.fromkeys(sorted(of(one) for one in builds)))
 
     tools = sorted({name for one in builds for name in one.versions})
+    one_now = len({one.now for one in builds}) == 1
     settings = [one for one in builds[0].settings if all(one in other.settings for other in builds)]
     for report, names in parts:
         mine = report.build
         told = [one for one in mine.settings if one not in settings]
-        ends = (("since", mine.since), ("until", mine.until), ("as of", mine.as_of))
+        ends = (
+            ("since", mine.since),
+            ("until", mine.until),
+            ("as of", mine.as_of),
+            ("now", None if one_now else mine.now),
+        )
         told += [(name, value, "") for name, value in ends if value is not None and len(parts) > 1]
         settings += [(f"{names.project}: {name}", value, unit) for name, value, unit in told]
     flags = sorted({value for one in builds for name, value, _ in one.settings if name == "score_flag"})
