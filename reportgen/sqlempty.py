@@ -95,7 +95,8 @@ class _Reader:
             one, around = waiting.pop()
             if isinstance(one, dict):
                 name = str(one.get("function_name")).lower()
-                known = name in self._scalars or name in _ROWS
+                # Rows that are counted are those of the query itself.
+                known = name in self._scalars or name in _ROWS or (name == "count_star" and around)
                 if one.get("class") == "FUNCTION" and not known and not _names_one_of(one["arguments"], around):
                     return False
                 if one.get("class") == "SUBQUERY":
