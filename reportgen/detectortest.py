@@ -233,7 +233,7 @@ class Bench:
                 try:
                     values[column] = read_cell(text, kinds[column])
                 except ValueError as error:
-                    raise _unreadable(name, row.line, column, text, error) from None
+                    raise _unreadable(name, row.line, column, kinds[column], text, error) from None
             rows.append(tuple(values.values()))
         return rows
 
@@ -290,7 +290,7 @@ class Bench:
                 try:
                     cells.append(expected_text(text, kinds[column]))
                 except ValueError as error:
-                    raise _unreadable(name, row.line, column, text, error) from None
+                    raise _unreadable(name, row.line, column, kinds[column], text, error) from None
             rows.append(cells)
         return rows
 
@@ -356,7 +356,7 @@ def _parameters(file: SqlFile, table: Table | None, name: str) -> dict[str, Any]
         try:
             values[column] = read_cell(text, kind)
         except ValueError as error:
-            raise _unreadable(name, table.rows[0].line, column, text, error) from None
+            raise _unreadable(name, table.rows[0].line, column, kind, text, error) from None
         if values[column] is None or (kind in ("BIGINT", "DECIMAL(38, 12)") and values[column] < 0):
             raise ReportgenError(f"{name}:{table.rows[0].line}", f"parameter '{column}' can't be '{text}'", "Mend it.")
     return values
@@ -371,8 +371,8 @@ def _check_columns(table: Table, known: Sequence[str], name: str, of: str) -> No
             )  # fmt: skip
 
 
-def _unreadable(name: str, line: int, column: str, text: str, error: ValueError) -> ReportgenError:
-    return ReportgenError(f"{name}:{line}", f"column '{column}': '{text}' {error}", "Mend the cell.")
+def _unreadable(name: str, line: int, column: str, kind: str, text: str, error: ValueError) -> ReportgenError:
+    return ReportgenError(f"{name}:{line}", f"column '{column}' ({kind}): '{text}' {error}", "Mend the cell.")
 
 
 def _error(detector: str, case: Case, name: str, error: ReportgenError) -> CaseResult:

@@ -94,7 +94,7 @@ def _decimal(text: str, width: int, scale: int) -> Decimal:
     if len(part.rstrip("0")) > scale:
         raise ValueError(f"has more than the column's {scale} decimal places")
     if len(whole.lstrip("0")) > width - scale:
-        raise ValueError("is too large for the column")
+        raise ValueError(f"is too large for it: at most {width - scale} digits before the point")
     return Decimal(text)
 
 

@@ -86,9 +86,15 @@ def _rows(count: int) -> str:
 
 
 def as_json(run: TestRun) -> str:
-    """Return the run for machines: counts by outcome, detectors without tests, and every case."""
+    """Return the run for machines: counts by outcome, detectors without tests or order, and every case."""
     counts = {name: run.count(name) for name in ("passed", "failed", "error")}
-    value = {**counts, "missing": list(run.missing), "results": [asdict(result) for result in run.results]}
+    unordered = [{"detector": detector, "what": what} for detector, what in run.unordered]
+    value = {
+        **counts,
+        "missing": list(run.missing),
+        "unordered": unordered,
+        "results": [asdict(result) for result in run.results],
+    }
     return json.dumps(value, indent=2) + "\n"
 
 
@@ -97,7 +103,8 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def as_junit(run: TestRun) -> str:
-    """Return JUnit XML: a suite a detector, a test case a case; a detector without tests is skipped.
+    """Return JUnit XML: a suite a detector, a test case a case; a detector without tests is skipped. What an ORDER BY
+    lacks stands in the suite's `system-err`: it fails no case.
 
     Times are left out: the same run gives the same bytes.
     """
@@ -117,6 +124,8 @@ def as_junit(run: TestRun) -> str:
                 first = result.message.splitlines()[0] if result.message else ""
                 problem = ElementTree.SubElement(case, tag, message=_xml(first), type=result.outcome)
                 problem.text = _xml(f"{result.file}:{result.line}\n{result.message}")
+        for what in (what for name, what in run.unordered if name == detector):
+            ElementTree.SubElement(suite, "system-err").text = _xml(f"warning: {detector}: {what}")
     for detector in run.missing:
         suite = ElementTree.SubElement(root, "testsuite", name=_xml(detector))
         _counts(suite, (), 1)

@@ -19,7 +19,7 @@ def results() -> detectortest.TestRun:
         return detectortest.CaseResult("busy", case, outcome, message, "sql/detectors/busy.test.md", 3)
 
     cases = (make("fine", "passed"), make(HOSTILE, "failed", f"expected\n{HOSTILE}"), make("odd", "error", "no mart"))
-    return detectortest.TestRun(cases, ("untested",))
+    return detectortest.TestRun(cases, ("untested",), (("busy", "ORDER BY does not break ties: it lacks pipeline"),))
 
 
 def test_json_for_machines() -> None:
@@ -27,6 +27,7 @@ def test_json_for_machines() -> None:
     assert {key: value[key] for key in ("passed", "failed", "error", "missing")} == {
         "passed": 1, "failed": 1, "error": 1, "missing": ["untested"],
     }  # fmt: skip
+    assert value["unordered"] == [{"detector": "busy", "what": "ORDER BY does not break ties: it lacks pipeline"}]
     assert value["results"][0] == {
         "detector": "busy", "case": "fine", "outcome": "passed", "message": "",
         "file": "sql/detectors/busy.test.md", "line": 3,
@@ -44,6 +45,8 @@ def test_junit_is_well_formed_and_counts_add_up() -> None:
     assert (suites["busy"].get("tests"), suites["untested"].get("skipped")) == ("3", "1")
     cases = suites["busy"].findall("testcase")
     assert [len(case) for case in cases] == [0, 1, 1]
+    assert suites["busy"].findtext("system-err") == "warning: busy: ORDER BY does not break ties: it lacks pipeline"
+    assert suites["untested"].find("system-err") is None
     assert cases[0].attrib == {"classname": "busy", "name": "fine", "file": "sql/detectors/busy.test.md", "line": "3"}
     failure = cases[1].find("failure")
     assert failure is not None
