@@ -208,13 +208,23 @@ def make_marts(store: Warehouse, settings: Settings, found: Found, progress: Pro
     store.create_tables(find_sql_files("marts", built_in, own))
     progress("load", 1, 1)
     only = _find_pipeline(store, settings.pipeline) if settings.pipeline is not None else None
-    accounts, empty = _outside(store, found.inputs)
+    accounts, empty = _outside(store, settings, found.inputs)
     notices = [*empty, *found.notices, *price_notices(store, listed=settings.price_list), *quality.remarks(store, only)]
     return replace(found, inputs=accounts, notices=notices), only
 
 
-def _outside(store: Warehouse, accounts: Sequence[InputFile]) -> tuple[list[InputFile], list[Notice]]:
+def _asks_for_all(settings: Settings) -> bool:
+    """Say whether nothing can lie outside the period: none is asked for, and no SQL of the project's own chooses."""
+    asked = (settings.since, settings.until, settings.window, settings.as_of)
+    return asked == (None,) * 4 and not (settings.project / "sql" / "sources").is_dir()
+
+
+def _outside(
+    store: Warehouse, settings: Settings, accounts: Sequence[InputFile]
+) -> tuple[list[InputFile], list[Notice]]:
     """Count what lies outside the period asked for, by file, and say it where that is everything."""
+    if _asks_for_all(settings):
+        return list(accounts), []
     left_out = {
         (str(kind), int(file_no)): int(count)
         for kind, file_no, count in store.query(
