@@ -109,7 +109,7 @@ def _refuse_flags(flags: Mapping[str, object], given: Sequence[Given]) -> None:
     for name, flag in _OF_ONE.items():
         if is_given(name):
             what = f"says what one project's report is made of, and {len(given)} projects are named"
-            raise ReportgenError(flag, what, "Write it into the project's reportgen.toml, or build one project.")
+            raise ReportgenError(flag, what, "Build one project with it, or say it in that project's reportgen.toml.")
     exports = [one.shown for one in given if one.export is not None]
     for name, flag in _OF_EACH.items():
         if is_given(name) and exports:
@@ -212,11 +212,13 @@ def _build(
     from reportgen.analysing import Analysed, refuse_pages
 
     titles = {part.given.shown: part.title for part in parts}
+    # Where the current directory is one of the projects, its title is its own.
+    title = "" if any(one.path.resolve() == settings.project for one in given) else settings.title
     names = named([(one, titles.get(one.shown, "")) for one in given], redacted=settings.redact)
     with stages.stage("merge"):
         merged, pairs = merge(
             [Project(name=names[part.given.shown], report=part.report) for part in parts],
-            title=project_name(settings.title, [names[part.given.shown] for part in parts], redacted=settings.redact),
+            title=project_name(title, [names[part.given.shown] for part in parts], redacted=settings.redact),
             notices=list(_notices(names, parts, left_out, redacted=settings.redact)),
         )
         agents = len({one.slug for one in merged.agents})
