@@ -63,9 +63,7 @@ def summary(result: BuildResult, here: Path) -> list[Line]:
     report = result.report
     lines: list[Line] = [*_costs(report), *_first(report), [], *_period(report), *_budget(report)]
     lines += [_detectors(report), *_details(report), _inputs(report)]
-    if warnings := sum(1 for notice in report.notices if notice.severity == "warning"):
-        noun = "warning" if warnings == 1 else "warnings"
-        lines.append([_name("Data"), (f"{_count(warnings)} {noun}: see data quality in the report", "warn")])
+    lines += _warnings(report)
     lines.append(_files(result))
     opened = shown_path(result.site / "index.html", here)
     others = [path for path in (result.recommendations, result.single_file) if path is not None]
@@ -255,6 +253,18 @@ def _inputs(report: Report) -> Line:
         (f"{_count(rejected)} rejected", "warn" if rejected else "plain"),
         (others, "faint"),
     ]
+
+
+def _warnings(report: Report) -> list[Line]:
+    """Return how many warnings there are, and the first in words: that there are some tells nobody what to do."""
+    some = [clean(notice.message, 200) for notice in report.notices if notice.severity == "warning"]
+    if not some:
+        return []
+    count = "1 warning" if len(some) == 1 else f"{_count(len(some))} warnings, the first"
+    lines: list[Line] = [[_name("Data"), (f"{count}: {some[0]}", "warn")]]
+    if len(some) > 1:
+        lines.append([_name(""), ("all are under data quality in the report", "faint")])
+    return lines
 
 
 def _files(result: BuildResult) -> Line:
