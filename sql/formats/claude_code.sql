@@ -3,8 +3,9 @@ title = "Claude Code transcripts"
 doc = """
 The session files below `~/.claude/projects`, those of subagents among them, and what `claude -p` prints as
 stream-json. One event per message: the session's own agent is main, a subagent has the type by which it was called,
-else its id. The pipeline is the folder in which the session began, the run is the session. Only what is named in `keys`
-is looked at: no prompt, no file's content and no command leaves its file.
+else its id. The pipeline is the folder in which the session began, with as much of its path as tells it from another of
+that name; the run is the session. Only what is named in `keys` is looked at: no prompt, no file's content and no
+command leaves its file.
 """
 time = "timestamp"
 keys = [
@@ -133,10 +134,57 @@ sessions as (
     -- A session works for the folder it began in, whatever folder a command went to. It ends with its last line.
     select
         session,
-        arg_min(cwd, (line_time, file_no, line_no)) filter (where cwd <> '') as cwd,
+        arg_min(rtrim(replace(cwd, chr(92), '/'), '/'), (line_time, file_no, line_no)) filter (where cwd <> '') as cwd,
         max(line_time) filter (where line_time < timestamptz '9999-01-01') as last_time
     from told
     group by session
+),
+
+folders as (
+    -- In what leads to a folder the user's home is ~: whose home it is, is told nowhere.
+    select distinct
+        cwd,
+        regexp_extract(cwd, '([^/]+)$', 1) as folder,
+        string_split(ltrim(regexp_replace(cwd, '^([A-Za-z]:)?/(home|Users)/[^/]+', '~'), '/'), '/') as parts
+    from sessions
+    where cwd <> ''
+),
+
+ends as (
+    select
+        cwd,
+        folder,
+        unnest(generate_series(2, len(parts))) as depth,
+        array_to_string(parts[-depth:], '/') as path_end
+    from folders
+),
+
+apart as (
+    select
+        cwd,
+        arg_min(path_end, depth) as path_end
+    from (
+        select
+            cwd,
+            depth,
+            path_end,
+            count(*) over (partition by depth, lower(path_end)) as owners
+        from ends
+    )
+    where owners = 1
+    group by cwd
+),
+
+pipelines as (
+    -- Two folders of one name are two projects: as much of their paths as tells them apart, else a digest.
+    select
+        f.cwd,
+        case
+            when count(*) over (partition by lower(f.folder)) = 1 then f.folder
+            else coalesce(a.path_end, f.folder || ' #' || left(sha256(f.cwd), 6))
+        end as pipeline
+    from folders as f
+    left join apart as a on f.cwd = a.cwd
 ),
 
 blocks as (
@@ -255,7 +303,7 @@ select
     case when s.note is null then s.message_id end as message_id,
     s.record ->> '$.timestamp' as event_time,
     o.agent,
-    nullif(regexp_extract(replace(o.session_cwd, chr(92), '/'), '([^/]+)/*$', 1), '') as pipeline,
+    nullif(p.pipeline, '') as pipeline,
     o.session as run_id,
     t.tool_name,
     s.record ->> '$.message.model' as model,
@@ -270,4 +318,5 @@ select
     s.note
 from spending as s
 left join origins as o on s.message = o.message
+left join pipelines as p on o.session_cwd = p.cwd
 left join tools as t on s.message = t.message
