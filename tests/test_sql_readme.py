@@ -22,6 +22,7 @@ from reportgen.cli import Commands
 from reportgen.detectors import _OPTIONAL, _REQUIRED
 from reportgen.martspage import marts_page
 from reportgen.newdetector import new_detector
+from reportgen.render.format import exact, show
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "sql" / "README.md"
@@ -185,3 +186,16 @@ def test_the_page_leads_to_what_new_detector_writes(tmp_path: Path) -> None:
     assert check(tmp_path) == []
     assert "params.slow_handoffs" in sql.read_text("utf-8")
     assert "## " in test.read_text("utf-8")
+
+
+def test_what_each_unit_prints_is_what_the_page_says() -> None:
+    head = "| a value | of unit | is shown as | exactly |\n|---|---|---|---|\n"
+    told = [
+        [cell.strip() for cell in row.strip("|").split("|")] for row in TEXT.split(head)[1].split("\n\n")[0].split("\n")
+    ]
+    assert len(told) == 14
+    for value, name, shown, whole in told:
+        unit = None if name == "none" else name.split("`")[1]
+        assert (show(value, unit), exact(value, unit)) == (shown, whole), name
+    for measure in ("usd", "tokens", "events"):
+        assert show("1234", "cost", measure) == show("1234", measure)

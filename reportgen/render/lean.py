@@ -15,11 +15,12 @@ _ENDS = re.compile(
     r"|</p>(?=\s*</?(?:div|section|p|h\d|[uod]l|pre|table|figure|details|article|main|footer|nav)\b)"
 )
 _GAPS = re.compile(r"\n\s*\n")
-#: No line is begun for the end of a block, nor for what there is most of.
-_NO_LINE = re.compile(
-    r"\n(?=</(?:div|section|[uod]l|table|figure|figcaption|details|article|main|nav|header|head|body)>"
-    r"|<(?:p|li|tr|thead|meta|script|link|title|[uod]l|figcaption)\b)"
+#: No line is begun for a block, nor for its end: what stands around it does not show.
+_BLOCKS = (
+    r"article|body|details|div|fig(?:caption|ure)|footer|h\d|head|header|li|link|main|meta|nav|p|script|section|svg"
+    r"|table|thead|title|tr|[uod]l"
 )
+_NO_LINE = re.compile(rf"\n(?=</?(?:{_BLOCKS})\b)")
 #: A tag with a quoted value.
 _TAG = re.compile(r"<[a-z][^<>\"]*\"[^<>]*>")
 #: A table to its end, and what begins a cell of it; how many columns the style sheet knows.
