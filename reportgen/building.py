@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from reportgen import publish as publishing
+from reportgen import published
 from reportgen.cache import Cache
 from reportgen.errors import ReportgenError
 from reportgen.inputs.sources import Inputs, find_inputs, input_paths
@@ -38,6 +39,8 @@ class BuildResult:
     stages: tuple[Stage, ...] = ()
     #: Of several projects, those that are not in the report, and why.
     left_out: tuple[ReportgenError, ...] = ()
+    #: What the exit code does not tell, and a reader of the site would wonder at.
+    cautions: tuple[str, ...] = ()
 
 
 def build(
@@ -90,7 +93,10 @@ def build(
             )
         with stages.stage("import what makes them"):
             from reportgen import making
+        sources, before = published.sources_of(settings.site), publishing.read_manifest(settings.site).files
         made = making.make(settings, inputs, paths, cache, marks, stages, progress or (lambda *_: None))
+        gone = before.keys() - publishing.read_manifest(settings.site).files.keys() if sources else set()
+        caution = published.left_out(sources, settings.source, gone)
     return BuildResult(
         report=made.report,
         recommendations=settings.recommendations,
@@ -104,6 +110,7 @@ def build(
         notices=tuple(made.report.notices),
         single_file=settings.single_file,
         stages=stages.all(),
+        cautions=() if caution is None else (caution,),
     )
 
 

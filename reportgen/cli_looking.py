@@ -57,22 +57,25 @@ def _safe(line: str) -> str:
 
 @click.command("doctor", context_settings=HELP, short_help="Say what a project lacks and what looks wrong.")
 @click.argument("project_dir", default=".", type=click.Path(file_okay=False))
+@click.option("--source", multiple=True, metavar="TOOL", help="claude-code, codex: look at your own sessions.")
 @json_option
 @click.option("--strict", is_flag=True, help="Exit 1 where something looks wrong.")
 @click.pass_context
-def doctor_command(ctx: click.Context, project_dir: str, as_json: bool, strict: bool) -> None:
+def doctor_command(ctx: click.Context, project_dir: str, source: tuple[str, ...], as_json: bool, strict: bool) -> None:
     """Look at a project, and say what is missing, what looks wrong, and the next command for each.
 
-    Nothing is written. Exit 3 where there is nothing to read.
+    Nothing is written. Without --source, the sessions that the last build read are looked at. Exit 3 where there is
+    nothing to read.
 
     \b
     Examples:
       reportgen doctor
       reportgen doctor path/to/project --json
+      reportgen doctor --source claude-code
     """
     from reportgen import doctor
 
-    findings = doctor.examine(_existing(project_dir))
+    findings = doctor.examine(_existing(project_dir), source)
     if as_json:
         print_json([asdict(one) for one in findings])
     else:

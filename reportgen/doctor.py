@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,6 +10,7 @@ from reportgen.errors import ExitCode, ReportgenError
 from reportgen.found import Found
 from reportgen.inputs.sources import Inputs, claude_roots, codex_roots, find_inputs
 from reportgen.inspecting import marts_of
+from reportgen.published import sources_of
 from reportgen.quickclass import dataclass
 from reportgen.settings import FILE_NAME, Settings, load_settings
 from reportgen.warehouse import Warehouse
@@ -48,11 +49,18 @@ class Finding:
     next_command: str = ""
 
 
-def examine(project: Path) -> list[Finding]:
-    """Return what is wrong, then what is missing, then what is good. Raises nothing for what a person can mend."""
+def examine(project: Path, source: Sequence[str] = ()) -> list[Finding]:
+    """Return what is wrong, then what is missing, then what is good. Raises nothing for what a person can mend.
+
+    `source`: the tools whose sessions are read, as `build` takes them; without it those of the last build, where the
+    settings name none.
+    """
     found: list[Finding] = []
     try:
-        settings = load_settings(project)
+        settings = load_settings(project, flags={"source": tuple(source)})
+        if not settings.source and (last := sources_of(settings.site)):
+            settings = load_settings(project, flags={"source": tuple(last)})
+            found.append(_by_flag(last))
     except ReportgenError as error:
         return [_as_finding("settings", error, f"edit {FILE_NAME}")]
     try:
@@ -69,6 +77,16 @@ def examine(project: Path) -> list[Finding]:
     found += _missing(settings, inputs)
     order = ("wrong", "missing", "good")
     return sorted(found, key=lambda one: order.index(one.kind))
+
+
+def _by_flag(tools: Sequence[str]) -> Finding:
+    named = ", ".join(f'"{tool}"' for tool in tools)
+    return Finding(
+        kind="missing", code="source",
+        what=f"the report here is of your sessions of {' and '.join(tools)}, which only a flag names: a build without"
+        " it leaves them out",
+        next_command=f"reportgen init   (then write source = [{named}] under [inputs] in {FILE_NAME})",
+    )  # fmt: skip
 
 
 def _as_finding(code: str, error: ReportgenError, command: str) -> Finding:
@@ -182,7 +200,7 @@ def _missing(settings: Settings, inputs: Inputs) -> Iterator[Finding]:
     if inputs.budget is None:
         command = "printf -- '- window: monthly\\n- limit: 5000 cents\\n' > BUDGET.md"
         yield missing("budget", "no BUDGET.md: nothing is held against a limit", command)
-    if settings.file is None:
+    if settings.file is None and not settings.source:
         yield missing("settings", f"no {FILE_NAME}: every setting has its default", "reportgen init")
     if not (settings.site / "index.html").is_file():
         yield missing("report", "no report was built yet", "reportgen build")

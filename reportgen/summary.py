@@ -103,16 +103,15 @@ def complaints(result: BuildResult, fail_on: int | None) -> list[ReportgenError]
 
 
 def cautions(result: BuildResult, fail_on: int | None) -> list[str]:
-    """Return what a reader of the exit code alone would not know: a gate that had nothing to judge has not been passed.
+    """Return what a reader of the exit code alone would not know: pages that are gone, a gate with nothing to judge.
 
     Said on stderr, whatever else is asked to be quiet.
     """
-    report = result.report
-    if fail_on is None or any(d.status == "found" for d in report.detectors):
-        return []
-    if not any(d.status == "clear" for d in report.detectors):
-        return [f"--fail-on {fail_on}: nothing was scored, because no detector had data to look at"]
-    return []
+    told = list(result.cautions)
+    statuses = {d.status for d in result.report.detectors}
+    if fail_on is not None and not statuses & {"found", "clear"}:
+        told.append(f"--fail-on {fail_on}: nothing was scored, because no detector had data to look at")
+    return told
 
 
 def shown_path(path: Path, here: Path) -> str:

@@ -61,6 +61,7 @@ class FakeBuilding(types.ModuleType):
             rejected_errors=self.rejected_errors,
             notices=tuple(self.report.notices),
             left_out=(),
+            cautions=(),
         )
 
 

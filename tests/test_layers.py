@@ -37,6 +37,7 @@ LEVELS = [
         "inspecting",
         "mergedtables",
         "naming",
+        "published",
         "querying",
         "several",
         "catalogue",

@@ -14,6 +14,7 @@ from event_world import jsonl
 from reportgen.cli import run
 from reportgen.doctor import Finding, examine
 from reportgen.inspecting import as_object, inspect, text_lines
+from reportgen.published import sources_of
 
 SESSION = {
     "type": "assistant", "uuid": "u1", "sessionId": "s1", "cwd": "/home/joe/shop", "timestamp": "2026-11-02T09:14:07Z",
@@ -170,3 +171,39 @@ def test_settings_that_are_wrong_come_first(project: Path, capsys: pytest.Captur
     put(project / "cost-events.jsonl", *(flat(number) for number in range(30)))
     assert run(["doctor", "--json"]) == 0
     assert {one["kind"] for one in json.loads(capsys.readouterr().out)} == {"missing", "good"}
+
+
+def test_doctor_knows_of_the_sessions_that_the_last_build_read(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(project.parent / "claude" / "projects" / "-work-shop" / "s1.jsonl", SESSION)
+    assert [one.code for one in examine(project, ["claude-code"]) if one.kind == "good"] == ["events"]
+    assert run(["build", "--source", "claude-code", "-q"]) == 0
+    found = {one.code: one for one in examine(project)}
+    assert found["source"].kind == "missing"
+    assert 'source = ["claude-code"] under [inputs]' in found["source"].next_command
+    assert found["events"].kind == "good"
+    assert "no-input" not in found
+    # Once the settings name them there is nothing to say.
+    (project / "reportgen.toml").write_text('[inputs]\nsource = ["claude-code"]\n', encoding="utf-8")
+    assert "source" not in {one.code for one in examine(project)}
+    # A build that leaves them out says so, and what is gone; the next one has nothing to say.
+    (project / "reportgen.toml").unlink()
+    put(project / "cost-events.jsonl", FLAT)
+    capsys.readouterr()
+    assert run(["build", "-q"]) == 0
+    err = capsys.readouterr().err
+    assert "the last build here read the sessions of claude-code, and this one did not" in err
+    assert "agents/main.html" in err
+    assert "pipelines/shop.html" in err
+    assert "reportgen build --source claude-code" in err
+    assert run(["build", "-q"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"build":[]}', '{"build":{"sources":7},', '{"build":{"sources":["<b>", ["x"]]},']
+)
+def test_a_report_that_tells_nothing_of_its_sources_has_none(text: str, tmp_path: Path) -> None:
+    put(tmp_path / "data" / "report.json", more=text.encode())
+    assert sources_of(tmp_path) == []
