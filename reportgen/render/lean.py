@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
+
+from reportgen import compiled
+from reportgen.resources import resource_dir
 
 #: What stands in `pre` is shown as it is, and data of a script is no HTML.
 _AS_IT_IS = re.compile(r"(<pre\b.*?</pre>|<script type=.*?</script>)", re.DOTALL)
@@ -70,13 +74,29 @@ def _told_once(table: re.Match[str]) -> str:
 
 
 def _unquoted(tag: re.Match[str]) -> str:
-    return _PLAIN_VALUE.sub(r"\1=\2", tag[0])
+    return _PLAIN_VALUE.sub(_bare, tag[0])
+
+
+def _bare(value: re.Match[str]) -> str:
+    # A template of the same would be taken apart anew for each tag.
+    return f"{value[1]}={value[2]}"
 
 
 def lean_asset(name: str, data: bytes) -> bytes:
     """Return a script or style sheet without its notes and indents; for assets of ours, whose lines are known."""
     if not name.endswith((".js", ".css")):
         return data
+    # What comes of it is kept for the next process: thousands of places of a style sheet are looked at.
+    kept = resource_dir("templates") / f"lean-{name.rpartition('/')[2]}"
+    key = compiled.key_of("lean", Path(__file__).read_bytes(), data)
+    made = compiled.read(kept, key)
+    if made is None:
+        made = _without_notes(name, data)
+        compiled.write(kept, key, made)
+    return made
+
+
+def _without_notes(name: str, data: bytes) -> bytes:
     bare = _INDENT.sub(b"", _NOTES.sub(b"", data))
     if name.endswith(".js"):
         return bare

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 _NOTES = re.compile(r"/\*.*?\*/", re.DOTALL)
 _STRING = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'", re.DOTALL)
@@ -44,8 +45,13 @@ def _can_match(selector: str, there: set[tuple[str, str]]) -> bool:
     return all((mark, name if mark else name.lower()) in there for mark, name in _NAME.findall(selector))
 
 
-def _rules(style: str) -> Iterator[tuple[str, str | None]]:
-    """Yield what stands before each block and what is in it; None for a statement without a block (`@import …;`)."""
+@lru_cache(maxsize=128)
+def _rules(style: str) -> tuple[tuple[str, str | None], ...]:
+    """Return what stands before each block and what is in it; None for a statement without a block (`@import …;`)."""
+    return tuple(_taken_apart(style))
+
+
+def _taken_apart(style: str) -> Iterator[tuple[str, str | None]]:
     # Braces in texts open nothing.
     plain = _STRING.sub(lambda found: "_" * len(found.group()), style)
     start = depth = opened = 0
