@@ -144,6 +144,20 @@ def test_its_pages_name_the_projects(whole: BuildResult) -> None:
     assert "lab / docs" in text
 
 
+def test_every_link_of_the_site_leads_to_a_page_and_a_place(whole: BuildResult) -> None:
+    pages = {path.relative_to(whole.site).as_posix(): path.read_text("utf-8") for path in whole.site.rglob("*.html")}
+    ids = {path: set(re.findall(r"""\bid=["']?([^"'\s>]+)""", text)) for path, text in pages.items()}
+    seen = 0
+    for path, text in pages.items():
+        for link in re.findall(r"""<a\b[^>]*?\bhref=["']?([^"'\s>]+)""", text) if path != "404.html" else ():
+            place, _, anchor = link.partition("#")
+            goal = os.path.normpath(os.path.join(os.path.dirname(path), place)) if place else path  # noqa: PTH118, PTH120
+            assert (whole.site / goal).is_file(), f"{path}: {link}"
+            assert not anchor or goal not in ids or anchor in ids[goal], f"{path}: {link}"
+            seen += 1
+    assert seen > 500
+
+
 def test_finished_reports_give_what_their_inputs_give(
     world: Path, whole: BuildResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
