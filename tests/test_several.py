@@ -281,6 +281,21 @@ def test_broken_csv_files_beside_a_report_are_told_and_left_out(world: Path, tmp
     assert any(chart.rows for chart in found.report.charts)
 
 
+def test_hostile_rows_beside_a_report_stay_rows(world: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    for path in (world / "shop" / "site" / "data").iterdir():
+        (data / path.name).write_bytes(path.read_bytes())
+    rows = ["docs,../../x,2026-1-01T00:00:0Z,<b>,-5,many,NaN,yes", "docs,../../x,2026-02-30T00:00:00Z,,1,1,1,true",
+            "nowhere,r1,,,1,1,1,false"]  # fmt: skip
+    (data / "runs.csv").write_text("\n".join(["pipeline,run,started,ended,events,agents,cost,incomplete", *rows, ""]))
+    first, second = read_export(data / "report.json", "report.json").report.runs
+    assert (first.started, first.ended, first.events, first.agents, first.cost) == (None, None, 0, 0, None)
+    assert (second.started, second.cost, second.incomplete) == (None, "1", True)
+    assert first.anchor != second.anchor
+    assert all(re.fullmatch(r"run-[a-z0-9-]+", run.anchor) for run in (first, second))
+
+
 def test_a_project_that_is_not_there_is_told_and_the_others_are_shown(
     world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,7 +6,6 @@ must be some, and what refers to something must find it. What is text stays host
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
@@ -20,7 +19,7 @@ from reportgen.names import ALL_PIPELINES
 from reportgen.quickclass import dataclass
 from reportgen.render.csvtext import read_csv
 from reportgen.render.format import to_decimal
-from reportgen.report.exportedlogs import healing_of, runs_of
+from reportgen.report.exportedlogs import healing_of, is_time, runs_of
 from reportgen.report.json import read_report
 from reportgen.report.sqltexts import with_texts
 
@@ -36,7 +35,6 @@ _DETECTOR = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}")
 _SQL = re.compile(r"sql/[^\s\x00-\x1f\\./][^\x00-\x1f\\]{0,199}")
 _NAME = re.compile(r"[^\x00-\x1f]{1,200}")
 _CSV = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,199}\.csv")
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 #: Fields that hold an exact number, and those that hold a moment; None in each of them is unknown.
 _NUMBERS = frozenset(
     {"cost", "mean_run_cost", "recent_run_cost", "earlier_run_cost", "earlier_cost", "recent_cost", "cost_per_run",
@@ -115,19 +113,9 @@ def _values(where: str, value: object) -> Iterator[str]:
             name = f"{where}.{field.name}" if where != "report" else field.name
             if isinstance(inner, str) and field.name in _NUMBERS and to_decimal(inner) is None:
                 yield f"{name} is no number: {inner!r:.40}"
-            if isinstance(inner, str) and field.name in _TIMES and not _is_time(inner):
+            if isinstance(inner, str) and field.name in _TIMES and not is_time(inner):
                 yield f"{name} is no time: {inner!r:.40}"
             yield from _values(name, inner)
-
-
-def _is_time(text: str) -> bool:
-    if not _TIME.fullmatch(text):
-        return False
-    try:
-        dt.datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _paths(report: Report) -> Iterator[str]:
@@ -173,7 +161,7 @@ def _references(report: Report) -> Iterator[str]:
     for where, names in once:
         if len(set(names)) < len(names):
             yield f"{where} holds one of them twice"
-    groups = {one.id: group.group for group in report.groups for one in report.recommendations if one.id in group.ids}
+    groups = {name: group.group for group in report.groups for name in group.ids}
     if [one.group for one in report.recommendations] != [groups.get(one.id) for one in report.recommendations]:
         yield "groups and recommendations don't fit each other"
     if sorted(name for group in report.groups for name in group.ids) != sorted(ids):

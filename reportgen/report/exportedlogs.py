@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -13,6 +15,7 @@ from reportgen.model import Healing, HealingAttempt, Incident, Outcome, Report, 
 from reportgen.render.format import to_decimal
 from reportgen.report.logs import ENTRIES_SHOWN
 
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 #: The columns and the rows of a CSV file.
 Csv = tuple[Sequence[str], Sequence[Sequence[str]]]
 
@@ -101,12 +104,19 @@ def healing_of(healing: Healing, log: Csv | None, incidents: Csv | None) -> Heal
     return replace(healing, entries=entries[::-1][:ENTRIES_SHOWN], incident_list=found[:ENTRIES_SHOWN])
 
 
+def is_time(text: str) -> bool:
+    """Say whether the text is a moment as a report writes it: `2026-11-03T09:14:07Z`."""
+    if not _TIME.fullmatch(text):
+        return False
+    try:
+        dt.datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _time(text: str) -> str | None:
-    # Pages cut days and months out of it.
-    parts = text.split("T")
-    plain = len(text) == 20 and len(parts) == 2 and text.endswith("Z") and text.isascii()
-    is_time = plain and parts[0].replace("-", "").isdigit() and "01" <= text[5:7] <= "12"
-    return text if is_time else None
+    return text if is_time(text) else None
 
 
 def _count(text: str) -> int:
