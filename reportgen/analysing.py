@@ -88,6 +88,9 @@ def analyse(
     made = [file for folder in ("sources", "marts") for file in find_sql_files(folder, built_in, own)]
     charts = find_sql_files("charts", built_in, own)
     whole = find_sql_files("tables", built_in, own)
+    # Those of the project, and those of the tools whose sessions were asked for.
+    tools = {tool.replace("-", "_") for tool in settings.source}
+    formats = [one for one in find_sql_files("formats", built_in, own) if one.origin == "project" or one.id in tools]
     progress("detect", len(active), len(active))
     store.answers_ahead(whole)
     with stages.stage("read the charts and the report") as stage:
@@ -97,7 +100,7 @@ def analyse(
             off=[one for one in readings if not detectorfile.is_on(one, settings)],
             pipeline=only,
             charts=charts,
-            sql=[*macros.files(own), *made, *scoring, *charts, *whole],
+            sql=[*macros.files(own), *formats, *made, *scoring, *charts, *whole],
             found=found,
             build=_build_facts(settings, only),
         )
@@ -113,7 +116,7 @@ def analyse(
             rejected=found.rejected,
         )
         stage.rows = sum(table.rows for table in wholes.tables)
-    store.keep_facts([*macros.files(own), *files, *made, *scoring, *charts, *whole])
+    store.keep_facts([*macros.files(own), *formats, *files, *made, *scoring, *charts, *whole])
     notices = [
         Notice(code=f"{what}-failed", message=f"{what} {one.file.id} failed: {one.message}", file=one.where)
         for what, ones in (("chart", failed), ("table", wholes.failed))

@@ -39,7 +39,7 @@ Effort = Literal["S", "M", "L"]
 SubjectKind = Literal["agent", "run", "pipeline", "project", "tag", "other"]
 Status = Literal["found", "clear", "skipped", "error"]
 #: The folders of `sql/`, in the order in which they are built; the detectors stand between marts and scoring.
-SqlKind = Literal["macros", "sources", "marts", "scoring", "charts", "tables"]
+SqlKind = Literal["macros", "formats", "sources", "marts", "scoring", "charts", "tables"]
 #: A cell of a chart's or a table's row: exact numbers as text, small counts as numbers.
 Cell = str | int | float | bool | None
 

@@ -12,6 +12,7 @@ from reportgen.quickclass import dataclass
 
 #: Of each folder: its title, and what its files are.
 KINDS: dict[str, tuple[str, str]] = {
+    "formats": ("Formats", "How lines of other tools, or of a shape of the project's own, become cost events."),
     "sources": (
         "Sources",
         "The inputs themselves as tables: one row for each event, review or recovery attempt looked at. Names, runs and"
