@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from reportgen.errors import ExitCode, ReportgenError
 from reportgen.glossary import FATES, state_of, why_skipped
 from reportgen.model import Agent, Basis, Decision, Measure, Pipeline, Report, Status
+from reportgen.redact import redact
 from reportgen.render.format import show
 from reportgen.render.views import first_things, group_views, hint_title, measure_totals
 
@@ -325,6 +326,7 @@ def as_object(result: BuildResult) -> dict[str, Any]:
             "removed": result.removed,
             "kept": len(result.kept),
         },
+        **({"left_out": [_told(one) for one in result.left_out]} if result.left_out else {}),
         "period": {"first": report.period.first, "last": report.period.last},
         "pipeline": report.build.pipeline_filter,
         "counts": {
@@ -364,7 +366,8 @@ def as_object(result: BuildResult) -> dict[str, Any]:
 
 def error_object(error: ReportgenError) -> dict[str, Any]:
     """Return what `--json` prints instead, where there is no report."""
-    return {
-        "exit_code": error.exit_code,
-        "error": {"where": error.where, "what": error.what, "next": error.next_step},
-    }
+    return {"exit_code": error.exit_code, "error": _told(error)}
+
+
+def _told(error: ReportgenError) -> dict[str, str]:
+    return {"where": redact(error.where), "what": redact(error.what), "next": redact(error.next_step)}

@@ -306,7 +306,8 @@ def test_a_project_that_is_not_there_is_told_and_the_others_are_shown(
     code = run(["build", str(world / "lab" / "site"), "bare", "box=torn.json", str(void), "--json", "-q"])
     out, err = capsys.readouterr()
     assert code == 3
-    assert json.loads(out)["exit_code"] == 3
+    told = json.loads(out)
+    assert (told["exit_code"], [one["where"] for one in told["left_out"]][1]) == (3, "box=torn.json")
     assert "neither cost events nor feedback found" in err
     assert "torn.json: is not JSON" in err
     page = (tmp_path / "site" / "index.html").read_text("utf-8")
@@ -316,8 +317,8 @@ def test_a_project_that_is_not_there_is_told_and_the_others_are_shown(
     assert "box is not in this report" in (tmp_path / "RECOMMENDATIONS.md").read_text("utf-8")
     # What was looked at, and where, stands with each detector.
     report = json.loads((tmp_path / "site" / "data" / "report.json").read_text("utf-8"))
-    told = next(d["checked"] for d in report["detectors"] if d["detector"] == "cost_outlier")
-    assert "void: not looked at" in told
+    checked = next(d["checked"] for d in report["detectors"] if d["detector"] == "cost_outlier")
+    assert "void: not looked at" in checked
 
 
 def test_with_no_project_at_all_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
