@@ -14,14 +14,16 @@ from typing import Any
 
 import pytest
 from project import event, read_report_json, write_project
+from report_factory import sample_report
 
 from reportgen import build
+from reportgen.analysing import Analysed, with_retired
 from reportgen.building import BuildResult
 from reportgen.cli import run
 from reportgen.errors import ReportgenError
-from reportgen.naming import named, project_name, read_arguments
-from reportgen.report import exported
+from reportgen.publish.manifest import MANIFEST, Manifest
 from reportgen.report.exported import read_export
+from reportgen.settings import load_settings
 from reportgen.several import build_several
 
 
@@ -206,66 +208,6 @@ def set_in(*path: Any) -> Callable[[dict[str, Any]], object]:
     return change
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (set_in("schema_version", 2), "schema version 2"),
-        (set_in("pipelines", 0, "slug", "../../../etc/x"), "pipelines.slug can't be"),
-        (set_in("recommendations", 0, "id", "x/y"), "recommendations.id can't be"),
-        (set_in("charts", 0, "csv", "../../secret.csv"), "charts.csv can't be"),
-        (set_in("tables", 0, "file", "/etc/passwd"), "tables.file can't be"),
-        (set_in("detectors", 0, "detector", "a b"), "detectors.detector can't be"),
-        (set_in("pipelines", 0, "cost", "NaN"), "cost is no number"),
-        (set_in("pipelines", 0, "cost", "1e999999999"), "cost is no number"),
-        (set_in("period", "first", "yesterday"), "first is no time"),
-        (set_in("pipelines", 0, "events", 2**60), "pipelines.events is"),
-        (set_in("pipelines", 0, "events", "many"), "is not a report"),
-        (set_in("recommendations", 0, "group", "none"), "don't fit"),
-        (set_in("recommendations", 0, "pipeline", "elsewhere"), "pipelines lacks one"),
-        (set_in("detectors", []), "detectors lacks one"),
-        (set_in("pipelines", 0, "recommendations", ["nobody"]), "recommendations lacks one"),
-        (lambda value: value["pipelines"].append(value["pipelines"][0]), "twice"),
-        (set_in("recommendations", 0, "vfm", "total", 900), "from 0 to 100"),
-        (set_in("drawings", []), "is not a report"),
-        (set_in("charts", ["x"]), "is not a report"),
-    ],
-)
-def test_a_report_that_is_none_is_refused(
-    change: Callable[[dict[str, Any]], object], said: str, world: Path, tmp_path: Path
-) -> None:
-    path = tmp_path / "report.json"
-    path.write_bytes(broken(world, change))
-    with pytest.raises(ReportgenError) as raised:
-        read_export(path, "box/report.json")
-    assert raised.value.where == "box/report.json"
-    assert said in raised.value.what
-    assert raised.value.exit_code == 3
-    assert raised.value.next_step
-
-
-@pytest.mark.parametrize("data", [b"", b"{", b"[1]", b"null", b'{"schema_version": 1}', b"\xff\xfe", b"[" * 100_000])
-def test_what_is_no_report_at_all_is_refused(data: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "report.json"
-    path.write_bytes(data)
-    with pytest.raises(ReportgenError) as raised:
-        read_export(path, "report.json")
-    assert raised.value.exit_code == 3
-
-
-def test_a_report_that_was_cut_short_or_is_too_large_is_refused(
-    world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = (world / "shop" / "site" / "data" / "report.json").read_bytes()
-    path = tmp_path / "report.json"
-    path.write_bytes(whole[:-200])
-    with pytest.raises(ReportgenError, match="not JSON"):
-        read_export(path, "report.json")
-    path.write_bytes(whole)
-    monkeypatch.setattr(exported, "MOST_BYTES", len(whole) - 1)
-    with pytest.raises(ReportgenError, match="is larger than"):
-        read_export(path, "report.json")
-
-
 def test_broken_csv_files_beside_a_report_are_told_and_left_out(world: Path, tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()
@@ -356,6 +298,19 @@ def test_what_no_longer_holds_in_a_project_is_named_and_what_is_away_is_not(
     assert [one.id for one in then.report.retired] == [gone.id]
 
 
+def test_a_project_that_takes_the_place_of_a_merged_report_does_not_retire_the_others(tmp_path: Path) -> None:
+    report = sample_report()
+    detector = next(one for one in report.detectors if one.status == "clear")
+    own = f"{detector.detector.replace('_', '-')}-x-1234567890"
+    manifest = Manifest(ids={own: "Gone", f"{own}_shop": "Of a shop"}, retired={f"{own}_lab": "Of a lab"})
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / MANIFEST).write_bytes(manifest.to_bytes())
+    analysed = Analysed(report=report, ids={}, failed=(), csvs={})
+    after = with_retired(load_settings(tmp_path), analysed)
+    assert [one.id for one in after.report.retired] == [own]
+    assert not any("_" in key for key in after.ids)
+
+
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
@@ -425,29 +380,6 @@ def test_what_the_page_about_it_shows_works(world: Path, tmp_path: Path, monkeyp
     assert sum(Decimal(row["cost_usd"]) for row in rows) == total
     assert {row["pipeline"] for row in rows} == {"shop / docs", "box / docs"}
     assert (here / ".reportgen" / "projects").is_dir()
-
-
-def names_of(*arguments: str, titles: tuple[str, ...] = ()) -> list[str]:
-    found = read_arguments(arguments)
-    told = dict(zip(arguments, titles, strict=False))
-    return list(named([(one, told.get(one.shown, "")) for one in found], redacted=True).values())
-
-
-def test_a_project_is_called_by_its_name_its_title_or_its_folder(tmp_path: Path) -> None:
-    for folder in ("a/web", "b/web", "c/site/data"):
-        (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / "c/site/data/report.json").touch()
-    web, other = str(tmp_path / "a/web"), str(tmp_path / "b/web")
-    assert names_of(web, f"lab={other}") == ["web", "lab"]
-    assert names_of(web, other) == ["a/web", "b/web"]
-    assert names_of(web, other, titles=("Shop", "Shop")) == ["Shop (a/web)", "Shop (b/web)"]
-    assert names_of(web, str(tmp_path / "c/site/data/report.json")) == ["web", "c"]
-    assert project_name("", ["b", "a"], redacted=True) == "a and b"
-    assert project_name("", list("abcdef"), redacted=True) == "6 projects"
-    with pytest.raises(ReportgenError, match="same project"):
-        read_arguments([web, f"{tmp_path}/a/../a/web"])
-    with pytest.raises(ReportgenError, match="same name"):
-        names_of(f"x={web}", f"X={other}")
 
 
 def test_the_command_says_what_it_takes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
