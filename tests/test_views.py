@@ -93,6 +93,7 @@ def test_the_headline_says_what_to_do() -> None:
     assert said([dated]) == "Nothing scores high, but a limit has a date"
     assert views.hint_title("reject", [dated]) == "Low scores, but with a date"
     assert views.hint_title("reject", [last]) == "Not worth the effort now"
+    assert (views.dated([dated, last]), views.dated([last])) == (1, 0)
     assert hint_words("reject", ["already over"]) == LOW_BUT_DATED
     assert hint_words("reject", ["new"]) == HINTS["reject"]
     assert hint_words("defer", ["already over"]) == HINTS["defer"]

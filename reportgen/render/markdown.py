@@ -80,6 +80,7 @@ def render_markdown(report: Report, *, template_dirs: Sequence[Path] = ()) -> st
         "groups": groups,
         "headline": headline(report, groups),
         "in_full": IN_FULL,
+        "dated": any(glossary.has_date(one.labels) for one in report.recommendations),
         "events": sum(file.events for file in report.inputs if file.kind == "events"),
         "feedback_rows": sum(file.events for file in report.inputs if file.kind == "feedback"),
         "failed": [detector for detector in report.detectors if detector.status == "error"],

@@ -189,6 +189,7 @@ def _view_functions() -> dict[str, Any]:
         "agents_by_cost",
         "change",
         "cost_change",
+        "dated",
         "fates",
         "first_things",
         "hint_title",

@@ -94,7 +94,8 @@ def change(before: str | float | None, after: str | float | None, *, lower_is_be
     """Compare two values; under one percent either way is `steady`."""
     old, new = to_decimal(before), to_decimal(after)
     if old is None or new is None:
-        return Change(_text(old), _text(new), None, None, "unknown")
+        known = [None if one is None else text_of(one) for one in (old, new)]
+        return Change(known[0], known[1], None, None, "unknown")
     moved = new - old
     share = moved / old if old else None
     if moved == 0 or (share is not None and abs(share) < STEADY):
@@ -146,8 +147,7 @@ def measure_totals(report: Report) -> list[MeasureTotal]:
 
 
 def _fallen(halves: tuple[str | None, str | None] | None) -> Change:
-    earlier, recent = halves or (None, None)
-    return change(earlier, recent, lower_is_better=True)
+    return change(*(halves or (None, None)), lower_is_better=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,10 +181,9 @@ def sums(report: Report, rows: Sequence[Agent | Pipeline]) -> list[Sum]:
         mine = [row for row in rows if measures.get(row.pipeline) == measure]
         known = [row for row in mine if row.cost is not None]
         if mine:
-            total = total_of(row.cost for row in known)
             basis = weakest(row.cost_basis for row in known)
             some = any(row.incomplete for row in known)
-            made.append(Sum(measure, total, basis, len(mine) - len(known), some))
+            made.append(Sum(measure, total_of(row.cost for row in known), basis, len(mine) - len(known), some))
     return made
 
 
@@ -318,13 +317,18 @@ def first_things(groups: Sequence[GroupView], most: int = 3) -> list[tuple[Decis
     """
     better = [view for view in groups if view.group.decision != "reject"]
     first = (better or list(groups))[:most]
-    parts = [(hint, [view for view in first if view.group.decision == hint]) for hint in HINTS]
-    return [(hint, some) for hint, some in parts if some]
+    return [(hint, some) for hint in HINTS if (some := [view for view in first if view.group.decision == hint])]
+
+
+def dated(groups: Sequence[GroupView]) -> int:
+    """Count the recommendations of a low score that have a date, before which somebody has to decide."""
+    low = [view for view in groups if view.group.decision == "reject"]
+    return sum(any(has_date(found.labels) for found in view.members) for view in low)
 
 
 def hint_title(hint: Decision, some: Sequence[GroupView]) -> str:
     """Return what stands above recommendations of one hint: what it means, for none of which a date is hidden."""
-    if hint == "reject" and any(has_date(found.labels) for view in some for found in view.members):
+    if hint == "reject" and dated(some):
         return "Low scores, but with a date"
     return glossary.HINTS[hint].capitalize()
 
@@ -338,7 +342,7 @@ def headline(report: Report, groups: Sequence[GroupView]) -> str:
         return f"{_things(ready)} worth doing now"
     if later:
         return f"Nothing is urgent; {_things(later).lower()} worth doing later"
-    if any(has_date(found.labels) for view in groups for found in view.members):
+    if dated(groups):
         return "Nothing scores high, but a limit has a date"
     if groups:
         return "Nothing here is worth the effort now"
@@ -394,7 +398,3 @@ def looked_at(report: Report) -> str:
     where = show(there.pipelines, "pipelines") if there.pipelines else "no pipeline"
     apart = ", with events of no pipeline" if there.pipelines and there.nowhere else ""
     return f"{', '.join(parts[:-1])} and {parts[-1]} of {where}{apart}"
-
-
-def _text(number: Decimal | None) -> str | None:
-    return None if number is None else text_of(number)
