@@ -70,11 +70,6 @@ def analyse(
         if there
     )  # fmt: skip
     progress("detect", 0, len(active))
-    scoring = find_sql_files("scoring", built_in, own)
-    charts = find_sql_files("charts", built_in, own)
-    whole = find_sql_files("tables", built_in, own)
-    # What no finding changes is asked for while the detectors run.
-    store.answers_before([*whole, *charts], ["findings", *(one.id for one in scoring)])
     with stages.stage("run the detectors") as stage:
         outcomes = detecting.run_detectors(
             store,
@@ -85,11 +80,14 @@ def analyse(
             pipelines={str(row[0]) for row in store.query("select pipeline from pipelines").rows},
         )
         stage.rows = sum(len(one.findings) for one in outcomes)
+    scoring = find_sql_files("scoring", built_in, own)
     _refuse_too_many(store, settings, only, sum(len(one.findings) for one in outcomes))
     with stages.stage("score"):
         store.fill("findings", detecting.FINDINGS, [f.cells() for o in outcomes for f in o.findings])
         store.create_tables(scoring)
     made = [file for folder in ("sources", "marts") for file in find_sql_files(folder, built_in, own)]
+    charts = find_sql_files("charts", built_in, own)
+    whole = find_sql_files("tables", built_in, own)
     # Those of the project, and those of the tools whose sessions were asked for.
     tools = {tool.replace("-", "_") for tool in settings.source}
     formats = [one for one in find_sql_files("formats", built_in, own) if one.origin == "project" or one.id in tools]

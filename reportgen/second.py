@@ -30,18 +30,12 @@ class AskAhead(Generic[A]):
         self._thread: threading.Thread | None = None
 
     def add(self, texts: Sequence[str]) -> None:
-        """Ask these, the last one first, and before those that wait already; none of them twice."""
+        """Ask these, the last one first, and before those that wait already."""
         with self._change:
-            known = {*self._waiting, *self._answers, self._asked}
-            self._waiting += [text for text in texts if text not in known]
+            self._waiting += texts
             if self._waiting and self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="reportgen-ahead", daemon=True)
                 self._thread.start()
-
-    def is_asking(self) -> bool:
-        """Say whether `ask` is being called, or going to be."""
-        with self._change:
-            return self._thread is not None
 
     def take(self, text: str, seconds: float) -> A | None:
         """Return the answer, if it is there or comes within so many seconds."""

@@ -177,8 +177,7 @@ class Warehouse(Engine):
         With `view = true` it becomes a view: what few others read is not stored a second time.
         """
         ordered = self._in_order(files)
-        taken = self._second is None or (self._ahead is not None and self._ahead.is_asking())
-        if self._second is None or taken or len(ordered) < 2 or any(file.origin == "project" for file in ordered):
+        if self._second is None or len(ordered) < 2 or any(file.origin == "project" for file in ordered):
             for file in ordered:
                 self._create_table(file, self._con)
             return
@@ -245,12 +244,6 @@ class Warehouse(Engine):
     def answers_ahead(self, files: Sequence[SqlFile]) -> None:
         """Begin with what `answer` is going to be asked for next."""
         self.ask_ahead([one.text for one in files if one.broken is None and self._known_shape(one)[1] is None])
-
-    def answers_before(self, files: Sequence[SqlFile], tables: Iterable[str]) -> None:
-        """Begin with those built-in files that read none of these tables, which are still to be made."""
-        ours = [one for one in files if one.origin == "built-in" and one.broken is None]
-        facts, missing = self.facts([one.text for one in ours]), set(tables)
-        self.answers_ahead([one for one in ours if missing.isdisjoint(facts[one.text].tables)])
 
     def _refuse_less(self, file: SqlFile) -> None:
         """Refuse a project's file that stands in for a built-in one without giving every column of it."""

@@ -150,26 +150,3 @@ def test_beside_raises_what_it_met_when_it_is_left() -> None:
         raise KeyError("its own comes first")
     with Beside(lambda: 7) as seven:
         assert seven.result() == 7
-
-
-def test_nothing_is_asked_twice_and_it_tells_when_it_is_done() -> None:
-    go, asked = threading.Event(), list[str]()
-
-    def ask(text: str) -> str:
-        asked.append(text)
-        assert go.wait(10)
-        return text.upper()
-
-    ahead = AskAhead(ask, lambda: None)
-    assert not ahead.is_asking()
-    ahead.add(["a", "b"])
-    while asked != ["b"]:
-        time.sleep(0.001)
-    ahead.add(["a", "b", "c"])
-    assert ahead.is_asking()
-    go.set()
-    while ahead.is_asking():
-        time.sleep(0.001)
-    ahead.add(["a", "b", "c"])
-    assert (asked, ahead.is_asking()) == (["b", "c", "a"], False)
-    assert [ahead.take(text, 1) for text in ("a", "b", "c", "d")] == ["A", "B", "C", None]
