@@ -19,6 +19,7 @@ from report_factory import sample_report
 from reportgen import build
 from reportgen.analysing import Analysed, with_retired
 from reportgen.building import BuildResult
+from reportgen.chartfiles import COLOURS
 from reportgen.cli import run
 from reportgen.errors import ReportgenError
 from reportgen.publish.manifest import MANIFEST, Manifest
@@ -231,7 +232,11 @@ def test_hostile_rows_beside_a_report_stay_rows(world: Path, tmp_path: Path) -> 
     rows = ["docs,../../x,2026-1-01T00:00:0Z,<b>,-5,many,NaN,yes", "docs,../../x,2026-02-30T00:00:00Z,,1,1,1,true",
             "nowhere,r1,,,1,1,1,false"]  # fmt: skip
     (data / "runs.csv").write_text("\n".join(["pipeline,run,started,ended,events,agents,cost,incomplete", *rows, ""]))
-    first, second = read_export(data / "report.json", "report.json").report.runs
+    strange = set_in("drawings", "sql/charts/recommendation_times.sql", "colours", {"implement": "url(x)"})
+    (data / "report.json").write_bytes(broken(world, strange))
+    report = read_export(data / "report.json", "report.json").report
+    assert {colour for chart in report.charts for colour in chart.colours.values()} <= set(COLOURS)
+    first, second = report.runs
     assert (first.started, first.ended, first.events, first.agents, first.cost) == (None, None, 0, 0, None)
     assert (second.started, second.cost, second.incomplete) == (None, "1", True)
     assert first.anchor != second.anchor

@@ -12,7 +12,7 @@ from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from reportgen.chartfiles import MOST_ROWS
+from reportgen.chartfiles import COLOURS, MOST_ROWS
 from reportgen.errors import ExitCode, ReportgenError
 from reportgen.model import Cell, Chart, Notice, Report
 from reportgen.quickclass import dataclass
@@ -246,4 +246,4 @@ def _drawn(chart: Chart, columns: list[str], cells: list[list[str]]) -> Chart | 
         ]
         for row in cells
     ]
-    return replace(chart, rows=rows)
+    return replace(chart, rows=rows, colours={name: one for name, one in chart.colours.items() if one in COLOURS})
