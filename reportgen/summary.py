@@ -127,7 +127,7 @@ def _costs(report: Report) -> list[Line]:
         return [[("There is no cost to rank yet.", "strong")], *missing]
     share = f", {_percent(top.cost_share)} of all {_OF_ALL[top.cost_measure]}" if top.cost_share is not None else ""
     verb = "costs most" if top.cost_measure != "events" else "has most events (its cost is unknown)"
-    if report.build.pipeline_filter is not None:
+    if report.build.pipeline_filter is not None or sum(p.events > 0 for p in report.pipelines) == 1:
         # Alone in the report, it need not be the costliest.
         verb = "costs" if top.cost_measure != "events" else "has events only (its cost is unknown)"
     runs = f", {_count(top.runs)} {'run' if top.runs == 1 else 'runs'}"
@@ -140,9 +140,11 @@ def _costs(report: Report) -> list[Line]:
     agent = _top_agent(report, top)
     if agent is not None and agent.cost is not None:
         of = f" ({_percent(agent.cost_share)})" if agent.cost_share is not None else ""
+        # With nobody else, that it costs most says nothing.
+        alone = sum(a.pipeline == top.pipeline and a.attributed and a.events > 0 for a in report.agents) == 1
         lines.append(
             [
-                ("Most of it by ", "plain"),
+                ("Its only agent is " if alone else "Its costliest agent is ", "plain"),
                 (clean(agent.agent, 80), "strong"),
                 (f": {_amount(agent.cost, top.cost_measure, agent.cost_basis, agent.incomplete)}{of}", "plain"),
             ]

@@ -78,7 +78,7 @@ def test_what_costs_most_is_dollars_before_tokens_before_events(
     assert said == [
         "cheap costs most: under $0.01, 100% of all cost in US dollars, 1 run",
         f"hungry costs most: 12,345,678 tokens, under 1% of all tokens, {hungry.runs} runs",
-        f"silent has most events (its cost is unknown): 7 events, {silent.runs} runs",
+        f"silent has events only (its cost is unknown): 7 events, {silent.runs} runs",
     ]
 
 
