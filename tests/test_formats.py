@@ -66,7 +66,7 @@ def test_the_format_of_the_docs_works(tmp_path: Path) -> None:
     report = built(tmp_path)
     # It is shown with the SQL that the report stands on; a built-in one is where its tool was asked for.
     assert [one["file"] for one in report["sql"] if one["kind"] == "formats"] == ["sql/formats/steps.sql"]
-    assert 'id=steps>' in (tmp_path / "site" / "sql" / "formats.html").read_text("utf-8")
+    assert "id=steps>" in (tmp_path / "site" / "sql" / "formats.html").read_text("utf-8")
     assert {(a["agent"], a["events"]) for a in report["agents"]} == {("planner", 1), ("writer", 1)}
     assert {key: report["inputs"][0][key] for key in ("lines", "used", "not_cost", "events")} == {
         "lines": 3, "used": 2, "not_cost": 1, "events": 2
