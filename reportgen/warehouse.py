@@ -88,6 +88,8 @@ class Warehouse(Engine):
         #: What is still to be said of each table.
         self._comments: dict[str, list[str]] = {}
         self._shapes = Shapes(VERSION)
+        #: Schemas that are there for sure.
+        self._schemas: set[str] = set()
         #: Macros beside the built-in ones may give the built-in files other columns, and rows where they had none.
         self.own_macros = False
 
@@ -118,6 +120,7 @@ class Warehouse(Engine):
         views = self._con.execute("select view_name from duckdb_views() where schema_name = 'main' and not internal")
         gone += [f'drop view main."{name}"' for (name,) in views.fetchall() if name not in kept]
         self._con.execute("; ".join([*gone, "drop schema if exists params cascade"]))
+        self._schemas.clear()
         columns = {f"raw.{name}": text for name, text in (*RAW_TABLES.items(), ("events", _columns(EVENT_COLUMNS)))}
         # Rows that were never there are not counted; more than that is not asked of the estimate.
         counts = {name if schema == "main" else f"{schema}.{name}": int(size) for schema, name, size in rows}
@@ -315,9 +318,10 @@ class Warehouse(Engine):
     def create_view(self, schema: str, name: str, values: Mapping[str, Decimal | int | str | bool]) -> None:
         """Create a one-row view of constants: how parameters reach the SQL as data."""
         columns = ", ".join(f"{literal(value)} as {key}" for key, value in values.items()) or "true as none"
-        self._con.execute(
-            f"create schema if not exists {schema}; create or replace view {schema}.{name} as select {columns}"
-        )
+        if schema not in self._schemas:
+            self._con.execute(f"create schema if not exists {schema}")
+            self._schemas.add(schema)
+        self._con.execute(f"create or replace view {schema}.{name} as select {columns}")
         self._shapes.made(f"{schema}.{name}", 1, columns)
 
     def fill(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> None:
