@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from project import event, write_project
@@ -46,7 +47,7 @@ KEY = "pipeline, pipeline_inferred, agent, attributed, run_key, run, day, model"
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two spellings, runs by id and by gap, undated and unnamed events; costs that are told, estimated and priced."""
-    priced = {"model": "claude-sonnet-4-5", "input_tokens": 1000, "output_tokens": 50}
+    priced: dict[str, Any] = {"model": "claude-sonnet-4-5", "input_tokens": 1000, "output_tokens": 50}
     events = [
         event(cost_usd=0.25, run_id="r1", total_tokens=10, duration_ms=7),
         event(agent="Writer", cost_usd=0.5, run_id="r1", total_tokens=0),

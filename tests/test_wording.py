@@ -191,7 +191,8 @@ def test_a_project_has_the_title_that_its_settings_give(tmp_path: Path) -> None:
 def test_what_an_unknown_cost_is_in_is_at_least_what_is_told(tmp_path: Path) -> None:
     """20 of 21 events tell a cost: the pipeline is in US dollars. What the editor's other event cost nobody knows."""
     known = [event(f"2026-11-01T00:00:{second:02d}Z", "writer", run_id="r", cost_usd=1) for second in range(19)]
-    others = [event("2026-11-01T00:01:00Z", "editor", run_id="r", **one) for one in ({"cost_usd": 1}, {"tokens": 5})]
+    time, more = "2026-11-01T00:01:00Z", {"run_id": "r"}
+    others = [event(time, "editor", cost_usd=1, **more), event(time, "editor", tokens=5, **more)]
     report = built(write_project(tmp_path, [*known, *others]))
     assert [(p["cost"], p["incomplete"]) for p in report["pipelines"]] == [("20", True)]
     assert {a["agent"]: (a["cost"], a["incomplete"]) for a in report["agents"]} == {
