@@ -9,8 +9,13 @@ cast(trunc(amount) as hugeint) * 1000000000000
 /* amount x part / whole, exactly, rounded half up at 12 decimal places. Plain `/` would go through a binary float. */
 create or replace macro prorate(amount, part, whole) as
 cast(
-    (2 * pico(amount) * cast(part as hugeint) + cast(whole as hugeint))
-    // (2 * cast(whole as hugeint)) as decimal(38, 0)
+    case
+        when part % 1 = 0 and whole % 1 = 0
+            then
+                (2 * pico(amount) * cast(part as hugeint) + cast(whole as hugeint))
+                // (2 * cast(whole as hugeint))
+        else (2 * pico(amount) * pico(part) + pico(whole)) // (2 * pico(whole))
+    end as decimal(38, 0)
 ) * cast(0.000000000001 as decimal(12, 12));
 
 /* A decimal without trailing zeros, for sentences. */
@@ -50,8 +55,13 @@ create or replace macro about(a, b) as
 case
     when b = 0 then null
     else cast(
-        cast((200 * cast(a as hugeint) + cast(b as hugeint)) // (2 * cast(b as hugeint)) as decimal(38, 0))
-        * cast(0.01 as decimal(3, 2)) as decimal(18, 2)
+        cast(
+            case
+                when a % 1 = 0 and b % 1 = 0
+                    then (200 * cast(a as hugeint) + cast(b as hugeint)) // (2 * cast(b as hugeint))
+                else (200 * pico(a) + pico(b)) // (2 * pico(b))
+            end as decimal(38, 0)
+        ) * cast(0.01 as decimal(3, 2)) as decimal(18, 2)
     )
 end;
 

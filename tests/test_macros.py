@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -109,3 +110,23 @@ def test_nothing_built_in_gives_another_answer_in_another_build() -> None:
         trees = store.all_serialized([file.text for file in files])
     assert len(files) > 50
     assert {f.name: read_tree(t).unsteady for f, t in zip(files, trees, strict=True) if read_tree(t).unsteady} == {}
+
+
+@pytest.mark.parametrize(
+    ("call", "value"),
+    [
+        ("prorate(10.5, 1, 3)", "3.5"),
+        ("prorate(10, 1, 3)", "3.333333333333"),
+        ("prorate(10.5, 1.4, 2.6)", "5.653846153846"),
+        ("prorate(5, 0.2, 0.4)", "2.5"),
+        ("prorate(0.45, 1, 0.45)", "1"),
+        ("about(7, 3)", "2.33"),
+        ("about(1.4, 1.6)", "0.88"),
+        ("about(0.4, 3.4)", "0.12"),
+        ("about(1, 0.45)", "2.22"),
+    ],
+)
+def test_quotients_are_exact_of_whole_and_of_broken_numbers(call: str, value: str) -> None:
+    with Warehouse() as store:
+        make_macros(store, Path("none"))
+        assert store.query(f"select {call}").rows[0][0] == Decimal(value)

@@ -110,7 +110,8 @@ def common_shapes(lines: Iterable[bytes], planner: Planner) -> list[Taken]:
 def few_texts(places: Sequence[Sequence[bytes]], taken: Sequence[Taken], most: int) -> dict[Path, list[str]]:
     """Return, for paths of names and labels, the different texts in a sample, sorted, where they are few.
 
-    `places`: lines from several places of the file. Texts that differ from place to place, as run ids do, will be many.
+    `places`: lines from several places of the file, in order; of a packed one, from its beginning alone. Texts that
+    differ from place to place, or of which there are always new ones, as of run ids, will be many.
     """
     paths = {hole.path for one in taken for field in _TEXTS if field != "event_id" for hole in one.texts(field)}
     uses: dict[Path, Counter[str]] = {path: Counter() for path in paths}
@@ -132,7 +133,8 @@ def few_texts(places: Sequence[Sequence[bytes]], taken: Sequence[Taken], most: i
     def few(path: Path) -> bool:
         texts = uses[path]
         once = sum(count for text, count in texts.items() if len(seen_at[path][text]) == 1)
-        return 0 < len(texts) <= most and (len(places) < 2 or once * 20 <= sum(texts.values()))
+        new = sum(count for text, count in texts.items() if min(seen_at[path][text]) >= len(places) // 2)
+        return 0 < len(texts) <= most and (len(places) < 2 or max(once, new) * 20 <= sum(texts.values()))
 
     return {path: sorted(uses[path]) for path in paths if few(path) and all(text.isprintable() for text in uses[path])}
 

@@ -5,7 +5,8 @@ doc = """
 Counts the runs of a pipeline in which an agent has at least one event (in a pipeline without events: a review).
 Agents below the share are reported. One that was never seen is reported only if the roster names it, or if none of the
 events without a name, a pipeline or a run could be its own. `new` is an agent that is in enough of the runs since it
-was first seen; `retired` one that the last half of the runs did not see.
+was first seen; `retired` one that the last half of the runs did not see; `only reviewed` one that reviewers know and no
+event names: more likely its events are not logged than that it does nothing.
 """
 finding = "{subject} worked in {observed:n} of the {baseline} of {pipeline}: {share} of them."
 action = "Remove the agent, or combine it with another."
@@ -17,6 +18,7 @@ subject_kind = "agent"
 
 [actions]
 "new, retired" = "Wait, and ask: it has seen few runs, and none of late. Is it still meant to be used?"
+"only reviewed" = "Ask first whether its events are logged: reviewers know its work, and no event names it."
 new = "Wait: the agent is new. Look again when it has seen more runs."
 
 [minimum]
@@ -108,6 +110,7 @@ flagged as (
         c.*,
         s.runs_since,
         coalesce(c.runs >= p.max_share * s.runs_since, false) as is_new,
+        c.runs = 0 and c.pipeline_events > 0 and coalesce(c.feedback_rows, 0) > 0 as only_reviewed,
         coalesce(c.last_run_rank * 2 <= c.pipeline_runs, false) as is_retired
     from candidates as c
     left join since as s on c.pipeline = s.pipeline and c.agent = s.agent
@@ -124,14 +127,20 @@ select
     f.pipeline_runs - f.runs as occurrences,
     f.pipeline_runs - f.runs as affected_runs,
     f.pipeline_runs as total_runs,
-    -- An agent without events costs nothing; one whose costs are not known saves nobody knows what.
-    case when f.events = 0 and f.pipeline_events > 0 then 0 else f.cost end as saving,
+    -- An agent without events costs nothing; what one costs whose costs, or whose events, are not known nobody knows.
+    case when f.events = 0 and not f.only_reviewed and f.pipeline_events > 0 then 0 else f.cost end as saving,
     f.pipeline_cost as saving_of,
-    case when f.events = 0 and f.pipeline_events > 0 then f.pipeline_basis else f.cost_basis end as saving_basis,
+    case
+        when f.events = 0 and not f.only_reviewed and f.pipeline_events > 0 then f.pipeline_basis
+        else f.cost_basis
+    end as saving_basis,
     list_filter([
         case when f.is_new then 'new' end,
         case when f.is_retired then 'retired' end,
-        case when f.runs = 0 then 'never seen' end
+        case
+            when f.only_reviewed then 'only reviewed'
+            when f.runs = 0 then 'never seen'
+        end
     ], lambda l: l is not null) as labels,
     -- A new agent may yet be used: it counts neither as frequent nor as a saving.
     f.is_new as wait,
