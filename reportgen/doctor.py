@@ -68,7 +68,7 @@ def examine(project: Path, source: Sequence[str] = ()) -> list[Finding]:
     except ReportgenError as error:
         if error.exit_code != ExitCode.NO_INPUT or settings.events or settings.feedback or settings.source:
             return [_as_finding("input", error, "reportgen inspect FILE")]
-        return list(_nothing(error))
+        return list(_nothing(error, settings.work / "projects"))
     try:
         with marts_of(settings, inputs) as (store, read):
             found += _looked(store, read, inputs)
@@ -94,7 +94,14 @@ def _as_finding(code: str, error: ReportgenError, command: str) -> Finding:
     return Finding(kind="wrong", code=code, what=f"{where}{error.what}", next_command=command)
 
 
-def _nothing(error: ReportgenError) -> Iterator[Finding]:
+def _nothing(error: ReportgenError, several: Path) -> Iterator[Finding]:
+    if several.is_dir():
+        yield Finding(
+            kind="missing", code="no-input",
+            what="no files of a project are here: the report is one of several projects, which have files of their own",
+            next_command="reportgen build PROJECT PROJECT …   (with their folders, as it was made)",
+        )  # fmt: skip
+        return
     for tool, roots in (("claude-code", claude_roots()), ("codex", codex_roots())):
         if sessions := sum(1 for root in roots for _ in root.rglob("*.jsonl")):
             yield Finding(

@@ -130,6 +130,14 @@ def flat(number: int, **more: Any) -> dict[str, Any]:
             "cost_usd": "0.5", **more}  # fmt: skip
 
 
+def test_the_place_of_a_report_of_several_projects_is_no_empty_project(tmp_path: Path) -> None:
+    # A build of somebody's own sessions would put them in the place of the team's report.
+    (tmp_path / ".reportgen" / "projects").mkdir(parents=True)
+    (found,) = examine(tmp_path)
+    assert found.what.startswith("no files of a project are here")
+    assert found.next_command.startswith("reportgen build PROJECT PROJECT")
+
+
 def test_a_good_project_lacks_only_what_it_does_not_have(project: Path) -> None:
     put(project / "cost-events.jsonl", *(flat(number) for number in range(30)))
     assert {(code, one.kind) for code, one in found(project).items()} == {

@@ -139,8 +139,8 @@ def sample_of(path: Path, how: Sampling) -> list[list[bytes]]:
     """Return whole lines from several places of a plain file, from the beginning of any other."""
     file = LineFile(path)
     if not file.is_plain:
-        lines = iter(file)
-        return [some for _ in range(how.places) if (some := list(islice(lines, how.lines)))]
+        rest = iter(file)
+        return [some for _ in range(how.places) if (some := list(islice(rest, how.lines)))]
     size = path.stat().st_size
     places: list[list[bytes]] = []
     with path.open("rb") as reader:

@@ -28,7 +28,7 @@ MAX_DAY_TICKS = 10
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)Z?)?", re.ASCII)
-_COUNTED = frozenset({"events", "runs", "rows", "days", "tokens"})
+_COUNTED = frozenset({"events", "runs", "rows", "days", "tokens", "reviews", "incidents", "attempts"})
 
 
 @dataclass(frozen=True, slots=True)

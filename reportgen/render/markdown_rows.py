@@ -18,7 +18,7 @@ Row = list[object]
 NONE = "–"
 INCIDENTS_SHOWN = 20
 #: Input files of which each has its own row; of more, the others are one.
-INPUTS_SHOWN = 20
+INPUTS_SHOWN = 8
 SNIPPET_LENGTH = 40
 
 
