@@ -286,7 +286,9 @@ def _count(file: _Select, row: Mapping[str, Any], name: str) -> int:
     value = row.get(name)
     if isinstance(value, Decimal) and value == value.to_integral_value():
         value = int(value)
-    if value is None or isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    if value is None:
+        raise file.problem(f"column '{name}' is null", "Give a whole number from 0, such as coalesce(…, 0).", name)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise file.problem(f"column '{name}' must be a whole number from 0", "Cast it.", name)
     if value >= _MOST_COUNTED:
         raise file.problem(f"column '{name}' is {value:,}: too large to be scored exactly", "Give less.", name)

@@ -12,6 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from reportgen.errors import ReportgenError
 from reportgen.formatfile import find_formats
 from reportgen.found import Found
 from reportgen.inputs.sources import Inputs, find_inputs, shown_name
@@ -79,6 +80,10 @@ def inspect(files: Sequence[str], project: Path = Path(), *, source: Sequence[st
     settings = load_settings(project, flags={"events": tuple(files), "source": tuple(source)})
     settings = replace(settings, source=tuple(source))
     inputs = replace(find_inputs(settings), feedback=(), healing=None, budget=None)
+    for one in inputs.events:
+        if one.path.suffix.lower() in (".md", ".markdown"):
+            what = "is Markdown: `inspect` says how cost events are understood"
+            raise ReportgenError(one.name, what, "`reportgen doctor` looks at FEEDBACK.md and BUDGET.md.")
     formats = find_formats(settings.project)
     seen = [understand(one.path, formats, settings.fields) for one in inputs.events]
     with marts_of(settings, inputs) as (store, found):

@@ -74,7 +74,7 @@ NONSENSE = {
     "huge": (select(observed="(10::hugeint ** 30)::hugeint"), "column 'observed' is 1.000e+30: too large"),
     "negative": (select(occurrences="-1"), "column 'occurrences' must be a whole number from 0"),
     "part": (select(occurrences="1.5"), "column 'occurrences' must be a whole number from 0"),
-    "no_count": (select(occurrences="null"), "column 'occurrences' must be a whole number from 0"),
+    "no_count": (select(occurrences="null"), "column 'occurrences' is null"),
     "huge_count": (select(total_runs="1000000000000"), "column 'total_runs' is 1,000,000,000,000: too large"),
     "negative_saving": (select(saving="-0.01"), "column 'saving' is -0.01"),
     "more_than_all": (select(saving="2", saving_of="1.5"), "column 'saving' is 2, more than 'saving_of', 1.5"),

@@ -13,6 +13,7 @@ from event_world import jsonl
 
 from reportgen.cli import run
 from reportgen.doctor import Finding, examine
+from reportgen.errors import ReportgenError
 from reportgen.inspecting import as_object, inspect, text_lines
 from reportgen.published import sources_of
 
@@ -114,6 +115,12 @@ def found(project: Path) -> dict[str, Finding]:
     )
     assert all(one.next_command for one in findings if one.kind != "good")
     return {one.code: one for one in findings}
+
+
+def test_inspect_is_about_cost_events(project: Path) -> None:
+    (project / "FEEDBACK.md").write_text("# Feedback\n")
+    with pytest.raises(ReportgenError, match="reportgen doctor"):
+        inspect(["FEEDBACK.md"], project)
 
 
 def test_an_empty_project_is_told_how_to_begin(project: Path) -> None:
