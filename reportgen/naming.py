@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reportgen.errors import ReportgenError
-from reportgen.names import NAME_LIMIT, clean_name, fold
+from reportgen.names import JOIN, NAME_LIMIT, clean_name, fold
 from reportgen.publish import MANIFEST
 from reportgen.quickclass import dataclass
 from reportgen.redact import redact
@@ -30,8 +30,8 @@ class Given:
     export: Path | None
 
     def files(self) -> list[Path]:
-        """Return the files that this argument itself names."""
-        return [] if self.export is None else [self.export]
+        """Return the files that this argument itself names, and those that are read with them."""
+        return [] if self.export is None else [self.export, *sorted(self.export.parent.glob("*.csv"))]
 
     def folders(self) -> tuple[str, ...]:
         """Return the folders that lead to it, those at the end left out that say nothing."""
@@ -121,7 +121,8 @@ def _apart(same: Sequence[tuple[Given, str]], names: dict[str, str], redacted: b
 
 
 def _clean(name: str, redacted: bool) -> str:
-    cleaned = clean_name(redact(name) if redacted else name)
+    # What stands between a project and its pipeline stands nowhere else, or two could read alike.
+    cleaned = clean_name(redact(name) if redacted else name).replace(JOIN, "/")
     return cleaned if len(cleaned) <= NAME_LIMIT else cleaned[: NAME_LIMIT - 1] + "…"
 
 

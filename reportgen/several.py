@@ -92,6 +92,9 @@ def build_several(
     for one in given:
         if one.export is None:
             paths += _inputs_of(one, settings, flags)
+            _refuse_own_site(one, given, settings, flags)
+            # Of each project hold the limits that a report of it alone would have, too.
+            publishing.refuse_overlap((), settings.site, settings.recommendations, one.path / ".reportgen")
     publishing.refuse_overlap(paths, settings.site, settings.recommendations, settings.work)
     refuse_single(settings, paths)
     with publishing.lock(settings.work, on_wait=tell):
@@ -132,6 +135,19 @@ def _inputs_of(one: Given, settings: Settings, flags: Mapping[str, object]) -> l
     except ReportgenError:
         # Told when it is read.
         return []
+
+
+def _refuse_own_site(one: Given, given: Sequence[Given], settings: Settings, flags: Mapping[str, object]) -> None:
+    """Refuse a finished report that is the site of a project which is named, too."""
+    try:
+        site = _settings_of(one, settings, flags).site.resolve()
+    except ReportgenError:
+        # Told when it is read.
+        return
+    for other in given:
+        if other.export is not None and other.export.resolve().is_relative_to(site):
+            what = f"is the report of {one.shown}, which is named, too"
+            raise ReportgenError(other.shown, what, "Name each project once: its costs would count twice.")
 
 
 def _read(

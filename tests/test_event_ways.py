@@ -257,6 +257,16 @@ def test_an_odd_value_in_any_field_reads_alike(place: int) -> None:
     assert_same(content)
 
 
+@pytest.mark.parametrize("between", [b"", b"\n", b"\n\n", b" ", b"\r", b" \n\t"])
+@pytest.mark.parametrize("end", [b"", b" ", b"\r", b"\n", b"\r\n", b"\n\n", b"\n ", b" \n", b"\n\n\t"])
+def test_ends_of_files_and_blank_lines_read_alike(end: bytes, between: bytes) -> None:
+    # A line too many and a line end too few are two things, not none.
+    rng = Random(7)
+    rows = [json.dumps(plain(rng, number)).encode() for number in range(120)]
+    rows[40] += between
+    assert_same(b"\n".join(rows) + end, b"\n".join(rows[:60]) + end)
+
+
 @pytest.mark.parametrize("pack", [gzip.compress, lambda data: data.decode().encode("utf-16")])
 def test_packed_files_are_staged_too(pack: Callable[[bytes], bytes]) -> None:
     rng = Random(3)

@@ -31,3 +31,21 @@ def test_a_project_is_called_by_its_name_its_title_or_its_folder(tmp_path: Path)
         read_arguments([web, f"{tmp_path}/a/../a/web"])
     with pytest.raises(ReportgenError, match="same name"):
         names_of(f"x={web}", f"X={other}")
+
+
+def test_what_joins_a_project_and_its_pipeline_stands_in_no_name(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    one, other = str(tmp_path / "a"), str(tmp_path / "b")
+    # "x / docs" of the one and "docs" of a project called "x" would read alike.
+    assert names_of(one, other, titles=("x / docs", "y /  z")) == ["x/docs", "y/z"]
+
+
+def test_a_finished_report_is_read_with_the_tables_beside_it(tmp_path: Path) -> None:
+    data = tmp_path / "site" / "data"
+    data.mkdir(parents=True)
+    for name in ("report.json", "runs.csv", "chart-a.csv", "note.txt"):
+        (data / name).touch()
+    (tmp_path / "site" / "index.html").touch()
+    (found,) = read_arguments([f"shop={tmp_path / 'site'}"])
+    assert [path.name for path in found.files()] == ["report.json", "chart-a.csv", "runs.csv"]

@@ -6,6 +6,7 @@ those kept: events, accounts, rejected lines and notices are those of one readin
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
@@ -23,7 +24,9 @@ from project import write_project
 from test_event_ways import SHAPES, Rows, made_file, rows_of
 
 from reportgen import build, loading
+from reportgen.errors import ReportgenError
 from reportgen.inputs import parts as parts_room
+from reportgen.inputs import staging
 from reportgen.inputs.events import EventsRead, load_events
 from reportgen.inputs.lines import LineFile
 from reportgen.inputs.parts import Part, Parts, places_of, stamp_of
@@ -241,6 +244,42 @@ def test_a_line_that_is_still_being_written_is_read_again(tmp_path: Path) -> Non
         assert bool(known(path, tmp_path)) == (end == len(content))
 
 
+@pytest.mark.parametrize("end", [b"", b" ", b"\r"])
+def test_a_line_without_its_end_is_none_that_is_finished_whatever_else_is_left_out(tmp_path: Path, end: bytes) -> None:
+    # A blank line is left out as well, so that the file has as many ends of lines as records.
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(lines(0, 30) + b"\n" + lines(30, 60)[:-1] + end)
+    assert told([path], tmp_path, kept=True) == told([path], tmp_path, kept=False)
+    assert known(path, tmp_path) == []
+
+
+@pytest.mark.parametrize("first", [0, 40])
+def test_lines_that_come_while_a_file_is_read_are_not_lost(
+    first: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "events.jsonl"
+    if first:
+        path.write_bytes(lines(0, first))
+        told([path], tmp_path, kept=True)
+    with path.open("ab") as writer:
+        writer.write(lines(first, 60))
+    room, name = (shutil, "copyfileobj") if first else (staging, "common_shapes")
+    real = getattr(room, name)
+
+    def late(*given: Any) -> Any:
+        # After the new lines were copied, where they are a tail; before the file is read, where it is new.
+        found = real(*given)
+        with path.open("ab") as writer:
+            writer.write(lines(60, 70))
+        return found
+
+    with monkeypatch.context() as patched:
+        patched.setattr(room, name, late)
+        told([path], tmp_path, kept=True)
+    assert path.read_bytes() == lines(0, 70)
+    assert told([path], tmp_path, kept=True) == told([path], tmp_path, kept=False)
+
+
 # --- what happens to what is kept -------------------------------------------------------------------------------------
 
 
@@ -308,6 +347,23 @@ def test_names_with_a_secret_in_them_are_not_kept(tmp_path: Path) -> None:
         assert told([path], tmp_path, kept=True)[0].events == 100
     assert known(path, tmp_path) == []
     assert not any(b"ann@example" in part.read_bytes() for part in (tmp_path / "parts").iterdir())
+
+
+def test_a_full_disk_is_not_told_as_an_input_that_can_not_be_read(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with file.open("ab") as writer:
+        writer.write(lines(100, 160))
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copyfileobj", full)
+    with pytest.raises(ReportgenError) as raised:
+        told([file], tmp_path, kept=True)
+    assert raised.value.exit_code == 2
+    assert "space" in raised.value.next_step
+    assert file.name not in raised.value.where
 
 
 def test_a_folder_that_can_not_be_written_to_keeps_nothing(tmp_path: Path) -> None:

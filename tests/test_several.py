@@ -362,6 +362,45 @@ def test_a_report_is_not_written_over_by_the_one_it_goes_into(world: Path, monke
         build_several(["site", "../shop"])
 
 
+@pytest.mark.parametrize("place", ["sql", "templates", ".reportgen/x", "."])
+def test_a_site_in_the_own_folders_of_a_project_is_refused(
+    place: str, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = contents(world)
+    with pytest.raises(ReportgenError) as raised:
+        build_several([world / "shop", world / "lab"], site=str(world / "lab" / place))
+    assert raised.value.exit_code == 2
+    assert (contents(world), list(tmp_path.iterdir())) == (before, [])
+
+
+def test_a_project_and_its_own_report_are_one_project(
+    world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for other in ("site", "site/data/report.json"):
+        with pytest.raises(ReportgenError, match=r"is the report of .*shop, which is named, too") as raised:
+            build_several([f"a={world / 'shop'}", f"b={world / 'shop' / other}"])
+        assert raised.value.exit_code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_tables_beside_a_report_are_not_written_over(
+    world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The site that is written has files of these names, too, and its own report.json is not the one that is read.
+    data = tmp_path / "site" / "data"
+    data.mkdir(parents=True)
+    for path in (world / "shop" / "site" / "data").iterdir():
+        (data / path.name.replace("report.json", "shop.json")).write_bytes(path.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    before = contents(data)
+    with pytest.raises(ReportgenError, match=r"is an input, and .* would be written over it"):
+        build_several([f"shop={data / 'shop.json'}", str(world / "lab")])
+    assert contents(data) == before
+    assert not (tmp_path / "RECOMMENDATIONS.md").exists()
+
+
 def test_what_the_page_about_it_shows_works(world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = (Path(__file__).parent.parent / "docs" / "several.md").read_text("utf-8")
     (command,) = re.findall(r"^reportgen (build .+)$", page, re.MULTILINE)

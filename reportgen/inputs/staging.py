@@ -6,16 +6,18 @@ file that is mostly of no known shape goes to the exact reader as a whole.
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import chain, islice
 from pathlib import Path
 
+from reportgen.engine import on_disk
 from reportgen.inputs.fields import Planner
 from reportgen.inputs.keeping import Keeper
 from reportgen.inputs.lines import LineFile
-from reportgen.inputs.parts import Parts, lines_in, places_of, stamp_of
+from reportgen.inputs.parts import Parts, Stamp, lines_in, places_of, stamp_of
 from reportgen.inputs.plainfile import LONGEST_LINE, PlainFile, plain_file
 from reportgen.inputs.shapes import Path as KeyPath
 from reportgen.inputs.shapes import Taken, common_shapes, few_texts
@@ -81,27 +83,30 @@ class Stage:
 
     def stage(self, file_no: int, path: Path, on_bytes: Callable[[int], None]) -> StagedFile | None:
         """Return the staged file, or None where it is for the exact reader. Raises OSError."""
-        size = path.stat().st_size
+        was = stamp_of(path)
+        size = was[2]
         if size < self._smallest:
             return None
         known = self._keeper.known(file_no, path, self._smallest)
         if not known:
-            one = self._fresh(file_no, path, on_bytes=on_bytes)
+            one = self._fresh(file_no, path, was, on_bytes=on_bytes)
             return None if one is None else StagedFile((one,), None)
         end, lines = known[-1][0].end, sum(one.lines for _, one in known)
         on_bytes(end)
         parts = tuple(one for _, one in known)
         if end == size:
             return StagedFile(parts, None)
-        if size - end >= self._smallest and (one := self._tail(file_no, path, end, lines, on_bytes)):
+        if size - end >= self._smallest and (one := self._tail(file_no, path, was, end, lines, on_bytes)):
             return StagedFile((*parts, one), None)
         return StagedFile(parts, end)
 
-    def _tail(self, file_no: int, path: Path, start: int, first: int, on_bytes: Callable[[int], None]) -> Staged | None:
-        """Stage what has been added to a file."""
+    def _tail(
+        self, file_no: int, path: Path, was: Stamp, start: int, first: int, on_bytes: Callable[[int], None]
+    ) -> Staged | None:
+        """Stage what has been added to a file. What is added from now on makes its stamp another: it is not kept."""
         copy = self._folder / f"tail-{file_no}"
         try:
-            with path.open("rb") as reader, copy.open("wb") as writer:
+            with on_disk(copy), path.open("rb") as reader, copy.open("wb") as writer:
                 reader.seek(start)
                 head = reader.read(4)
                 # Whatever looks like the beginning of a packed file or of UTF-16 is none here.
@@ -109,7 +114,7 @@ class Stage:
                     return None
                 writer.write(head)
                 shutil.copyfileobj(reader, writer, 1 << 20)
-            return self._fresh(file_no, path, copy=copy, start=start, first=first, on_bytes=on_bytes)
+            return self._fresh(file_no, path, was, copy=copy, start=start, first=first, on_bytes=on_bytes)
         finally:
             copy.unlink(missing_ok=True)
 
@@ -117,15 +122,15 @@ class Stage:
         self,
         file_no: int,
         path: Path,
+        was: Stamp,
         *,
         on_bytes: Callable[[int], None],
         copy: Path | None = None,
         start: int = 0,
         first: int = 0,
     ) -> Staged | None:
-        """Stage a file, or its end, of which there is a copy."""
+        """Stage a file, or its end, of which there is a copy; `was`: its stamp before anything was read."""
         source = copy or path
-        was = stamp_of(path)
         taken = common_shapes(chain.from_iterable(sample_of(source, SHAPES)), self._planner)
         if not taken:
             return None
@@ -140,7 +145,8 @@ class Stage:
             try:
                 # How many lines there are is not known yet, so this limit is by size.
                 most = max(1000, source.stat().st_size // 50 // _MOST_SUSPECTS)
-                plain = plain_file(source, lines, most_aside=most, on_bytes=on_bytes)
+                with on_disk(lines):
+                    plain = plain_file(source, lines, most_aside=most, on_bytes=on_bytes)
                 found = None if plain is None or not plain.lines else self._by_line(plain, taken, few, made)
             finally:
                 lines.unlink(missing_ok=True)
@@ -208,13 +214,15 @@ class Stage:
         except SqlError:
             # A line that DuckDB refuses.
             found, seen = (None,), ()
-        missing = 0 if found[0] is None else int(found[3]) - path.stat().st_size
-        if found[:3] != seen or missing not in (0, 1):
+        # What the reader leaves out, blank lines and blanks around a record, makes them fewer; nothing makes them more
+        # but the LF that the last line may lack.
+        unterminated = not _ends_with_newline(path)
+        if found[:3] != seen or int(found[3]) - path.stat().st_size != unterminated:
             return None
         numbers = self._unsure(made)
         if self._too_many(len(numbers), int(found[0])):
             return None
-        return _Found(int(found[0]), missing == 1, reading, numbers)
+        return _Found(int(found[0]), unterminated, reading, numbers)
 
     def _by_line(
         self, plain: PlainFile, taken: Sequence[Taken], few: Mapping[KeyPath, Sequence[str]], made: Path
@@ -342,3 +350,9 @@ class Stage:
             found[one.name] = [one.first + int(row) + 1 for (row,) in rows]
         self._has_repeated = True
         return {name: lines for name, lines in found.items() if lines}
+
+
+def _ends_with_newline(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
@@ -97,7 +98,7 @@ def _values(where: str, value: object) -> Iterator[str]:
         if len(value) > _LONGEST:
             yield f"{where} is longer than any text of a report"
     elif isinstance(value, int):
-        if abs(value) >= _MOST:
+        if not 0 <= value < _MOST:
             yield f"{where} is {value!r:.40}"
     elif isinstance(value, list | tuple):
         for one in value:
@@ -110,11 +111,16 @@ def _values(where: str, value: object) -> Iterator[str]:
         for field in fields(value):
             inner = getattr(value, field.name)
             name = f"{where}.{field.name}" if where != "report" else field.name
-            if isinstance(inner, str) and field.name in _NUMBERS and to_decimal(inner) is None:
-                yield f"{name} is no number: {inner!r:.40}"
+            if isinstance(inner, str) and field.name in _NUMBERS and _is_none(to_decimal(inner)):
+                yield f"{name} is no such number: {inner!r:.40}"
             if isinstance(inner, str) and field.name in _TIMES and not is_time(inner):
                 yield f"{name} is no time: {inner!r:.40}"
             yield from _values(name, inner)
+
+
+def _is_none(number: Decimal | None) -> bool:
+    """Say whether it is none of a report's amounts, of which none is below zero."""
+    return number is None or number < 0
 
 
 def _paths(report: Report) -> Iterator[str]:
@@ -164,6 +170,8 @@ def _references(report: Report) -> Iterator[str]:
         yield "groups and recommendations don't fit each other"
     if sorted(name for group in report.groups for name in group.ids) != sorted(ids):
         yield "groups and recommendations don't fit each other"
+    if not {one.pipeline for one in report.pipelines}.issuperset(one.pipeline for one in report.agents):
+        yield "pipelines lacks one that an agent works in"
     known = set(ids)
     named_ids = [one.recommendations for one in report.pipelines] + [one.recommendations for one in report.agents]
     if any(not known.issuperset(some) for some in named_ids):

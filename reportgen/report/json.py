@@ -78,7 +78,7 @@ def read_report(data: bytes, name: str = "report.json") -> Report:
     found = parts.get("schema_version") if isinstance(parts, dict) else None
     if found != SCHEMA_VERSION:
         raise ReportgenError(
-            name, f"has schema version {found}, and this reportgen reads {SCHEMA_VERSION}", "Build the report again."
+            name, f"has schema version {found!r}, and this reportgen reads {SCHEMA_VERSION}", "Build the report again."
         )
     try:
         drawings = parts.get("drawings", {})
