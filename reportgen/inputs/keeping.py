@@ -11,7 +11,7 @@ from pathlib import Path
 from reportgen.errors import ReportgenError
 from reportgen.inputs.lines import LineFile
 from reportgen.inputs.parts import MOST_PARTS, Part, Parts, Stamp, lines_in, samples_of, stamp_of, whole_of
-from reportgen.inputs.staged import Staged, lines_at, table_of
+from reportgen.inputs.staged import Staged, table_of
 from reportgen.redact import holding_secrets
 from reportgen.sqlerror import SqlError
 from reportgen.warehouse import Warehouse
@@ -61,7 +61,7 @@ class Keeper:
         if part.is_plain:
             suspects = lines_in(path, {number: (place, length) for number, place, length in part.suspects})
         else:
-            suspects = lines_at(path, numbers)
+            suspects = LineFile(path).at(numbers)
         return Staged(
             file_no=file_no, table=table, name=name, first=first, lines=part.lines, unterminated=False,
             texts=part.texts, has_ids=part.has_ids,

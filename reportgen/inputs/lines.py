@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 import hashlib
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Literal, Protocol
@@ -80,6 +80,21 @@ class LineFile:
         self.damage: str | None = None
 
     def __iter__(self) -> Iterator[bytes]:
+        for lines in self._blocks():
+            yield from lines
+
+    def at(self, numbers: Iterable[int]) -> Iterator[tuple[int, bytes]]:
+        """Yield these lines (numbers from 1, ascending) with their numbers, and read no further than the last."""
+        wanted = iter(numbers)
+        number, passed = next(wanted, 0), 0
+        for lines in self._blocks() if number else ():
+            while number <= passed + len(lines):
+                yield number, lines[number - passed - 1]
+                if not (number := next(wanted, 0)):
+                    return
+            passed += len(lines)
+
+    def _blocks(self) -> Iterator[list[bytes]]:
         pending: list[bytes] = []
         held = 0
         for chunk in self.chunks():
@@ -94,12 +109,12 @@ class LineFile:
             if pending:
                 pending.append(lines[0])
                 lines[0] = _joined(pending, held + len(lines[0]))
-            yield from lines
+            yield lines
             pending = [rest] if rest else []
             held = len(rest)
         if pending:
             self.unterminated = True
-            yield _joined(pending, held)
+            yield [_joined(pending, held)]
 
     def chunks(self) -> Iterator[bytes]:
         """Yield the content in pieces of any length, as UTF-8."""

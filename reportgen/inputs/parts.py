@@ -15,6 +15,7 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 from reportgen import packed
@@ -161,26 +162,22 @@ def places_of(path: Path, start: int, numbers: Sequence[int]) -> Iterator[tuple[
     """Yield for each of these lines (numbers from 1, ascending, counted from byte `start`) where it is: number, first
     byte, length without its LF. Raises OSError."""
     wanted = iter(numbers)
-    number = next(wanted, 0)
-    passed = 0
+    number, passed = next(wanted, 0), 0
     with path.open("rb") as file:
         file.seek(start)
-        begin = start
-        held = b""
+        begin, held = start, b""
         while number and (piece := file.read(1 << 20)):
-            block = held + piece
-            lines = block.count(b"\n")
-            end = block.rfind(b"\n") + 1
-            at, line = 0, passed
-            while number and number <= passed + lines:
-                for _ in range(number - line - 1):
-                    at = block.index(b"\n", at) + 1
-                line = number - 1
-                yield number, begin + at, block.index(b"\n", at) - at
+            lines = (held + piece).split(b"\n")
+            held = lines.pop()
+            lengths = list(map(len, lines))
+            before = list(accumulate(lengths, initial=0))
+            while number and number <= passed + len(lines):
+                at = number - passed - 1
+                # Each line before it has an LF, too.
+                yield number, begin + before[at] + at, lengths[at]
                 number = next(wanted, 0)
-            passed += lines
-            begin += end
-            held = block[end:]
+            passed += len(lines)
+            begin += before[-1] + len(lines)
 
 
 def lines_in(path: Path, places: Mapping[int, tuple[int, int]]) -> Iterator[tuple[int, bytes]]:

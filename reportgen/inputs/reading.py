@@ -29,7 +29,7 @@ from reportgen.inputs.records import (
 from reportgen.inputs.remarks import Remarks
 from reportgen.inputs.repeats import Repeats
 from reportgen.inputs.sources import Source, shown_name
-from reportgen.inputs.staged import Staged, lines_at
+from reportgen.inputs.staged import Staged
 from reportgen.inputs.staging import Stage
 from reportgen.inputs.taking import Cumulative, Fate, Taker
 from reportgen.inputs.times import bound_text
@@ -210,7 +210,7 @@ class Reading:
 
     def _read_again(self, numbers: Sequence[int], staged: Staged, account: Account, path: Path) -> None:
         ending = _End(staged.unterminated, staged.first + staged.lines)
-        self._read_lines(lines_at(path, numbers), ending, account)
+        self._read_lines(LineFile(path).at(numbers), ending, account)
 
     def _looking(self) -> int:
         if self.stage is None or not self._look:
@@ -348,13 +348,8 @@ class Reading:
             wanted.setdefault(file_no, set()).add(line_no)
         found = {}
         for file_no, numbers in wanted.items():
-            lines = LineFile(self._sources[file_no].path)
-            last = max(numbers)
-            for number, line in enumerate(lines, 1):
-                if number in numbers:
-                    found[(file_no, number)] = [canonical(record) for record in self._lines.read(line).records]
-                if number >= last:
-                    break
+            for number, line in LineFile(self._sources[file_no].path).at(sorted(numbers)):
+                found[(file_no, number)] = [canonical(record) for record in self._lines.read(line).records]
         return found
 
     def _progress(self, size: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -78,19 +78,6 @@ class Counts:
 def table_of(path: Path) -> str:
     """Return SQL for the table in a file that was staged."""
     return f"read_parquet({quoted(str(path))}, file_row_number = true)"
-
-
-def lines_at(path: Path, numbers: Sequence[int]) -> Iterator[tuple[int, bytes]]:
-    """Read these lines (numbers from 1, ascending) and yield them with their numbers. Raises OSError."""
-    wanted = iter(numbers)
-    next_one = next(wanted, 0)
-    if not next_one:
-        return
-    for number, line in enumerate(LineFile(path), 1):
-        if number == next_one:
-            yield number, line
-            if not (next_one := next(wanted, 0)):
-                return
 
 
 def columns_of(kinds: Sequence[tuple[str, KeyPath]]) -> str | None:

@@ -29,7 +29,6 @@ from reportgen.inputs.staged import (
     Staged,
     StagedFile,
     columns_of,
-    lines_at,
     lines_of,
     member,
     sample_of,
@@ -158,7 +157,7 @@ class Stage:
             suspects = lines_in(path, {number: (place, length) for number, place, length in places})
         else:
             # Packed, or not to its end a file of lines.
-            suspects = lines_at(source, numbers)
+            suspects = LineFile(source).at(numbers)
             places = [(number, 0, 0) for number in numbers]
         staged = Staged(
             file_no=file_no, table=table_of(made), name=name, first=first, lines=found.lines,
