@@ -258,7 +258,7 @@ class Check:
         self._apply(file, tree, rules.order_of_detector(tree))
         # Those that come with reportgen have their tests; a project is told of its own.
         if file.origin == "project" or self._project is None:
-            for problem in rules.tests(file, self._project):
+            for problem in (*rules.tests(file, self._project), *rules.stubs(file)):
                 self._report(problem, "warning")
         columns = self._bind(store, "detectors", file)
         if columns is not None:

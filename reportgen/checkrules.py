@@ -44,6 +44,9 @@ _OPTIONAL: dict[str, tuple[re.Pattern[str], str]] = {
 #: Something in braces that is no slot, but was surely meant as one.
 _BRACES = re.compile(r"\{([^{}\n]{1,40})\}")
 _TITLE_SLOT = re.compile(r"\{(\w+)\}")
+#: What `reportgen new detector` writes where its author is to say something.
+STUB_DOC = "Say what it looks for, and why that is worth a person's time."
+STUB_ACTION = "Say what a person should do about it."
 #: Words that DuckDB keeps for itself: a table can't be named so without quotes.
 RESERVED = frozenset({
     "all", "analyse", "analyze", "and", "any", "array", "as", "asc", "asymmetric", "both", "case", "cast", "check",
@@ -205,3 +208,10 @@ def tests(file: SqlFile, project: Path | None) -> Iterator[ReportgenError]:
     for count, what in ((kinds.hits, "a hit (a case that expects rows)"), (kinds.misses, "a near miss (nothing)")):
         if not count:
             yield ReportgenError(f"{name}:1", f"no case is {what}", "Add one: it should differ in a single fact.")
+
+
+def stubs(file: SqlFile) -> Iterator[ReportgenError]:
+    """Yield what a detector still says as `reportgen new detector` wrote it: a report would show that to people."""
+    for key, stub in (("doc", STUB_DOC), ("action", STUB_ACTION)):
+        if str(file.front.get(key, "")).strip().startswith(stub):
+            yield file.problem(f"'{key}' still is what `reportgen new detector` wrote", stub, key)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
+
+from reportgen.errors import ReportgenError
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -27,8 +30,16 @@ class _Projects(click.Path):
 
 
 def _only_directory(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuse a single project that is a file: a finished report is only ever one of several."""
+    """Refuse a single project that is a file or has a name: only several are told apart, and become one report."""
     for one in value if len(value) == 1 else ():
+        # Unlike those of Path, these raise nothing for names that no file can have.
+        if one.endswith(".json") and os.path.isfile(one):  # noqa: PTH113
+            what = "is a finished report, and nothing else is named that it could become one report with"
+            raise ReportgenError(one, what, "Name the other projects too, or open its site/index.html.")
+        name, _, folder = one.partition("=")
+        if name and not os.path.lexists(one) and os.path.isdir(folder):  # noqa: PTH112
+            what = "gives a name to the only project, and names tell several apart"
+            raise ReportgenError(one, what, f"Run it on {folder}; its title is in its settings: [report] title.")
         click.Path(file_okay=False).convert(one, param, ctx)
     return value
 

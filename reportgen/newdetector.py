@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from reportgen.checkrules import RESERVED
+from reportgen.checkrules import RESERVED, STUB_ACTION, STUB_DOC
 from reportgen.errors import ReportgenError
 from reportgen.resources import resource_dir
 
@@ -16,10 +16,10 @@ _SQL = """\
 title = "@title"
 issue = "@title"
 doc = \"""
-Say what it looks for, and why that is worth a person's time. As it stands, it reports runs with many events.
+@doc As it stands, it reports runs with many events.
 \"""
 finding = "{subject} of {pipeline} has {observed}; from {threshold} on it is reported."
-action = "Say what a person should do about it."
+action = "@action"
 effort = "S"
 burden = 0
 subject_kind = "run"
@@ -149,8 +149,14 @@ def new_detector(project: Path, name: str) -> tuple[Path, Path]:
         for path, text in files.items():
             # "x" makes the file or fails, whatever has come in between.
             with path.open("x", encoding="utf-8", newline="\n") as file:
-                file.write(text.replace("@id", name).replace("@title", title))
+                file.write(_filled(text, id=name, title=title, doc=STUB_DOC, action=STUB_ACTION))
     except OSError as error:
         raise ReportgenError(str(folder), f"can't be written ({error.strerror})", "Check the directory.") from None
     sql, test = files
     return sql, test
+
+
+def _filled(text: str, **slots: str) -> str:
+    for key, value in slots.items():
+        text = text.replace(f"@{key}", value)
+    return text

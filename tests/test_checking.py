@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 
@@ -423,6 +424,8 @@ def test_an_expression_may_be_long_but_not_endless() -> None:
 def test_fifty_detectors_take_under_a_second(tmp_path: Path) -> None:
     for number in range(50):
         new_detector(tmp_path, f"own_{number}")
+        sql = tmp_path / "sql" / "detectors" / f"own_{number}.sql"
+        sql.write_text(re.sub(r"Say what [^.]*\.", "It is said.", sql.read_text()))
     check(None)  # What Python and DuckDB load once.
     started = time.process_time()
     assert check(tmp_path) == []

@@ -434,4 +434,8 @@ def test_the_command_says_what_it_takes(capsys: pytest.CaptureFixture[str], tmp_
     file = tmp_path / "report.json"
     file.touch()
     assert run(["build", str(file)]) == 2
-    assert "is a file" in capsys.readouterr().err
+    assert "is a finished report, and nothing else is named" in capsys.readouterr().err
+    assert run(["build", f"shop={tmp_path}"]) == 2
+    assert f"Run it on {tmp_path}" in capsys.readouterr().err
+    assert run(["build", f"{tmp_path}/none=here"]) == 2
+    assert "no such directory" in capsys.readouterr().err
