@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter
 from dataclasses import asdict
 from decimal import ROUND_HALF_UP, Decimal
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -195,9 +196,11 @@ def _period(report: Report) -> list[Line]:
     for total in measure_totals(report):
         if total.cost.verdict == "unknown":
             continue
-        halves = " to ".join(show(one, "cost", total.measure) for one in (total.cost.before, total.cost.after))
-        each = " to ".join(show(one, "cost", total.measure) for one in (total.run_cost.before, total.run_cost.after))
-        tone: Tone = "warn" if total.run_cost.verdict == "worse" else "plain"
+        marked = partial(_amount, measure=total.measure, basis=total.basis, incomplete=total.incomplete)
+        halves = " to ".join(map(marked, filter(None, (total.cost.before, total.cost.after))))
+        each = " to ".join(map(marked, filter(None, (total.run_cost.before, total.run_cost.after))))
+        # Where part of the cost is unknown, so is whether it rose.
+        tone: Tone = "warn" if total.run_cost.verdict == "worse" and not total.incomplete else "plain"
         lines.append(
             [_name("Trend"), (f"{halves} from its earlier half to its later, ", "plain"), (f"{each} a run", tone)]
         )

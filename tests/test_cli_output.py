@@ -82,6 +82,15 @@ def test_what_costs_most_is_dollars_before_tokens_before_events(
     ]
 
 
+def test_a_trend_of_costs_that_are_partly_unknown_says_at_least(
+    fake: FakeBuilding, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake.report = replace(well(), pipelines=[replace(one, incomplete=True) for one in well().pipelines])
+    main(["build"])
+    told = "Trend      ≥ $192.63 to ≥ $219.94 from its earlier half to its later, ≥ $1.75 to ≥ $2.11 a run"
+    assert told in capsys.readouterr().out.splitlines()
+
+
 def test_without_findings_it_says_what_was_checked(fake: FakeBuilding, capsys: pytest.CaptureFixture[str]) -> None:
     clear = next(d for d in fake.report.detectors if d.status == "clear")
     detectors = [replace(clear, detector="one"), replace(clear, detector="two", checked="9 feedback rows")]

@@ -115,8 +115,16 @@ def test_it_says_what_was_analysed() -> None:
     # (2.114802 - 1.751221) / 1.751221 is 20.8%; of the whole cost, (219.939408 - 192.63431) / 192.63431 is 14.2%.
     assert "doc-pipeline: cost per run $1.75 to $2.11 (+21%), mean score 73.6 to 68.9" in told
     assert "Cost: $412.87; $192.63 to $219.94 (+14%); per run $1.75 to $2.11 (+21%)" in told
-    assert "Cost in tokens: ≈ 48.2 M tokens; 26.5 M tokens to 21.7 M tokens (-18%)" in told
+    assert "Cost in tokens: ≈ 48.2 M tokens; ≈ 26.5 M tokens to ≈ 21.7 M tokens (-18%)" in told
     assert "Cost in events: 2,210 events; its change is unknown" in told
+
+
+def test_a_trend_of_costs_that_are_partly_unknown_is_one_of_what_is_known() -> None:
+    report = sample_report()
+    pipelines = [replace(one, incomplete=one.cost_measure == "usd") for one in report.pipelines]
+    told = rendered(section(render_markdown(replace(report, pipelines=pipelines)), "Trend"))
+    assert "doc-pipeline: cost per run ≥ $1.75 to ≥ $2.11 (+21%, of what is known), mean score 73.6 to 68.9" in told
+    assert "Cost: ≥ $412.87; ≥ $192.63 to ≥ $219.94 (+14%, of what is known); per run ≥ $1.75 to ≥ $2.11" in told
 
 
 def test_the_ranked_table_leads_to_a_heading_of_each() -> None:

@@ -49,10 +49,15 @@ def trend_lines(totals: Sequence[MeasureTotal]) -> list[str]:
                 f"{name}: {_marked(total.total, total.measure, total.basis, total.incomplete)}; its change is unknown"
             )
             continue
-        halves = " to ".join(show(one, "cost", total.measure) for one in (cost.before, cost.after))
-        per_run = " to ".join(show(one, "cost", total.measure) for one in (each.before, each.after))
-        told = _marked(total.total, total.measure, total.basis, total.incomplete)
-        lines.append(f"{name}: {told}; {halves} ({_moved(cost)}); per run {per_run} ({_moved(each)})")
+        told, *halves = [
+            _marked(one, total.measure, total.basis, total.incomplete)
+            for one in (total.total, cost.before, cost.after, each.before, each.after)
+        ]
+        known = ", of what is known" if total.incomplete else ""
+        lines.append(
+            f"{name}: {told}; {halves[0]} to {halves[1]} ({_moved(cost)}{known});"
+            f" per run {halves[2]} to {halves[3]} ({_moved(each)}{known})"
+        )
     return lines
 
 
@@ -63,8 +68,11 @@ def change_lines(report: Report) -> list[str]:
         cost, score = cost_change(p), score_change(p)
         parts = []
         if cost.verdict != "unknown":
-            halves = " to ".join(show(one, "cost", p.cost_measure) for one in (cost.before, cost.after))
-            parts.append(f"cost per run {halves} ({_moved(cost)})")
+            halves = " to ".join(
+                _marked(one, p.cost_measure, p.cost_basis, p.incomplete) for one in (cost.before, cost.after)
+            )
+            known = ", of what is known" if p.incomplete else ""
+            parts.append(f"cost per run {halves} ({_moved(cost)}{known})")
         if score.verdict != "unknown":
             parts.append(f"mean score {show(score.before, 'score')} to {show(score.after, 'score')}")
         if parts:
