@@ -199,8 +199,7 @@ def _period(report: Report) -> list[Line]:
         marked = partial(_amount, measure=total.measure, basis=total.basis, incomplete=total.incomplete)
         halves = " to ".join(map(marked, filter(None, (total.cost.before, total.cost.after))))
         each = " to ".join(map(marked, filter(None, (total.run_cost.before, total.run_cost.after))))
-        # Where part of the cost is unknown, so is whether it rose.
-        tone: Tone = "warn" if total.run_cost.verdict == "worse" and not total.incomplete else "plain"
+        tone: Tone = "warn" if total.run_cost.verdict == "worse" else "plain"
         lines.append(
             [_name("Trend"), (f"{halves} from its earlier half to its later, ", "plain"), (f"{each} a run", tone)]
         )
