@@ -53,10 +53,9 @@ def trend_lines(totals: Sequence[MeasureTotal]) -> list[str]:
             _marked(one, total.measure, total.basis, total.incomplete)
             for one in (total.total, cost.before, cost.after, each.before, each.after)
         ]
-        known = ", of what is known" if total.incomplete else ""
         lines.append(
-            f"{name}: {told}; {halves[0]} to {halves[1]} ({_moved(cost)}{known});"
-            f" per run {halves[2]} to {halves[3]} ({_moved(each)}{known})"
+            f"{name}: {told}; {halves[0]} to {halves[1]} ({_moved(cost)});"
+            f" per run {halves[2]} to {halves[3]} ({_moved(each)})"
         )
     return lines
 
@@ -71,8 +70,7 @@ def change_lines(report: Report) -> list[str]:
             halves = " to ".join(
                 _marked(one, p.cost_measure, p.cost_basis, p.incomplete) for one in (cost.before, cost.after)
             )
-            known = ", of what is known" if p.incomplete else ""
-            parts.append(f"cost per run {halves} ({_moved(cost)}{known})")
+            parts.append(f"cost per run {halves} ({_moved(cost)})")
         if score.verdict != "unknown":
             parts.append(f"mean score {show(score.before, 'score')} to {show(score.after, 'score')}")
         if parts:
