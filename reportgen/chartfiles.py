@@ -262,7 +262,8 @@ def _headline(file: SqlFile, row: Mapping[str, Any], measure: Measure | None) ->
                 given = "text"
             return plain(show(as_text(row[name]), None if bare else given, measure))
 
-        return SLOT.sub(value, text)
+        # An empty text leaves no gap.
+        return re.sub(" {2,}", " ", SLOT.sub(value, text)).strip()
     return None
 
 

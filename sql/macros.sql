@@ -33,6 +33,10 @@ rtrim(rtrim(format('{:,.2f}', cast(amount as double)), '0'), '.');
 create or replace macro counted(amount, noun) as
 concat(grouped(amount), ' ', noun, case when amount = 1 then '' else 's' end);
 
+/* What stands before an amount that is not measured, or that an event of unknown cost is in: `≈`, `≥`, `≥ ≈` or ''. */
+create or replace macro cost_mark(basis, incomplete) as
+trim(concat(case when incomplete then '≥ ' end, case when basis in ('priced', 'estimated') then '≈' end));
+
 /* Whether it is of the later half of the period, which begins with `middle`; null: nobody can tell. */
 create or replace macro is_later(moment, middle) as moment >= middle;
 

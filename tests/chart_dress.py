@@ -38,7 +38,7 @@ def template(theme: str) -> dict[str, Any]:
         **LOOK["layout"],
         "font": {**LOOK["layout"]["font"], "color": colours["text"]},
         "hoverlabel": {**LOOK["layout"]["hoverlabel"], "bgcolor": colours["hover"], "bordercolor": colours["muted"]},
-        "xaxis": axis,
+        "xaxis": {**axis, **LOOK["xaxis"]},
         "yaxis": axis,
         "shapedefaults": {**LOOK["shape"], "line": {**LOOK["shape"]["line"], "color": colours["line"]}},
     }

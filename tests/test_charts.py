@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from chart_dress import THEMES, dressed
+from chart_dress import LOOK, THEMES, dressed
 from chart_factory import (
     agents,
     bars,
@@ -402,6 +402,18 @@ def test_what_all_figures_share_is_left_to_the_script() -> None:
     small = packed(made)
     assert made["layout"]["yaxis"]["separatethousands"] is True
     assert "separatethousands" not in small["layout"]["yaxis"]
+    assert (made["layout"]["yaxis"]["type"], LOOK["axis"]["type"]) == ("linear", "linear")
+    assert "type" not in small["layout"]["yaxis"]
+    assert (made["layout"]["height"], LOOK["layout"]["height"]) == (320, 320)
+    assert "height" not in small["layout"]
+    assert (made["layout"]["xaxis"]["showgrid"], LOOK["xaxis"]["showgrid"]) == (False, False)
+    assert "showgrid" not in small["layout"]["xaxis"]
+    # An axis of names has ticks of its own, and numbers along x their lines.
+    rows = figure(agents([[5, "a", False]]))
+    packed_rows = packed(rows)["layout"]
+    assert "tickmode" not in packed_rows["yaxis"]
+    assert packed_rows["yaxis"]["tickvals"] == [0]
+    assert packed_rows["xaxis"]["showgrid"] is True
     whole, short = made["data"][0]["hovertemplate"], small["data"][0]["hovertemplate"]
     assert "<" not in short
     assert short.replace("\n", "<br>") + "<extra></extra>" == whole

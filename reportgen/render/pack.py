@@ -6,15 +6,17 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from os.path import commonprefix
 from typing import Any
 
 _DAY = 86_400
 _LEAST = 8
-#: What every axis of numbers has; `LOOK.axis` of the script has it for all.
-_AXIS = {"separatethousands": True, "exponentformat": "B", "minexponent": 4}
+#: What an axis is as a rule, of numbers and in figures of the usual height; `LOOK` of the script has it for all.
+_AXIS = {"type": "linear", "separatethousands": True, "exponentformat": "B", "minexponent": 4}
+_X_AXIS = {"showgrid": False}
+_LAYOUT = {"height": 320}
 #: What every hover ends with.
 _HOVER_END = "<extra></extra>"
 _BREAK = "<br>"
@@ -27,7 +29,7 @@ def packed(figure: dict[str, Any]) -> dict[str, Any]:
     have line ends for breaks; axes of numbers lose what all of them have.
     """
     on_dates = figure["layout"].get("xaxis", {}).get("type") == "date"
-    layout = {key: _axis(value) if key in ("xaxis", "yaxis") else value for key, value in figure["layout"].items()}
+    layout = {key: _AXES[key](value) if key in _AXES else value for key, value in _without(_LAYOUT, figure["layout"])}
     traces = [_packed(trace) if on_dates else trace for trace in figure["data"]]
     if "links" in layout.get("meta", {}):
         pairs = zip(layout["meta"]["links"], figure["data"], strict=True)
@@ -35,8 +37,23 @@ def packed(figure: dict[str, Any]) -> dict[str, Any]:
     return {**figure, "layout": layout, "data": [_texts(_hover(trace)) for trace in traces]}
 
 
-def _axis(axis: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in axis.items() if key not in _AXIS or _AXIS[key] != value}
+def _without(usual: Mapping[str, object], given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    return ((key, value) for key, value in given.items() if key not in usual or usual[key] != value)
+
+
+def _axis(axis: Mapping[str, Any]) -> dict[str, Any]:
+    left = dict(_without(_AXIS, axis))
+    if "tickvals" in left and left.get("tickmode") == "array":
+        # Plotly's own rule.
+        del left["tickmode"]
+    return left
+
+
+def _x_axis(axis: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(_without(_X_AXIS, _axis({"showgrid": True, **axis})))
+
+
+_AXES: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {"xaxis": _x_axis, "yaxis": _axis}
 
 
 def _hover(trace: dict[str, Any]) -> dict[str, Any]:

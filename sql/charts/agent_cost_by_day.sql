@@ -1,8 +1,8 @@
 /*---
 title = "Cost per {bar}"
 headline = [
-    "A run costs it {mean:cost} on average, {dearest:cost} at most",
-    "Its only run cost {mean:cost}",
+    "A run costs it {mark} {mean:cost} on average, {mark} {dearest:cost} at most",
+    "Its only run cost {mark} {mean:cost}",
 ]
 page = "agent"
 kind = "bars"
@@ -30,9 +30,13 @@ with of_agent as (
         a.agent,
         m.cost_measure as measure,
         prorate(sum(a.cost), 1, count(*)) as mean,
-        case when count(*) > 1 then max(a.cost) end as dearest
+        case when count(*) > 1 then max(a.cost) end as dearest,
+        cost_mark(
+            max(s.cost_basis) filter (where s.cost_basis in ('priced', 'estimated')), bool_or(a.unknown_costs > 0)
+        ) as mark
     from agent_runs as a
     inner join measures as m on a.pipeline = m.pipeline
+    left join agents as s on a.pipeline = s.pipeline and a.agent = s.agent
     where a.attributed
     group by a.agent, m.cost_measure
 ),
@@ -63,7 +67,8 @@ select
     cast(sum(d.cost) as decimal(38, 12)) as cost,
     b.bar,
     o.mean,
-    o.dearest
+    o.dearest,
+    o.mark
 from agent_days as d
 inner join measures as m on d.pipeline = m.pipeline
 inner join ranked as r on d.agent = r.agent and d.pipeline = r.pipeline
@@ -72,5 +77,5 @@ left join of_agent as o on d.agent = o.agent and m.cost_measure = o.measure
 where d.attributed and d.day is not null
 group by
     d.agent, m.cost_measure, b.bar, bar_start(d.day, b.bar),
-    case when r.place <= 11 then d.pipeline else '(others)' end, o.mean, o.dearest
+    case when r.place <= 11 then d.pipeline else '(others)' end, o.mean, o.dearest, o.mark
 order by d.agent, m.cost_measure, day, pipeline

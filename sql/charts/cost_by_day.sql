@@ -1,11 +1,11 @@
 /*---
 title = "Cost per {bar}, by pipeline"
 headline = [
-    """{dearest} costs most: {dearest_cost:cost}, {dearest_share:share} of all; all agents together were over the \
-    daily budget on {days_over}""",
-    "{dearest} costs most: {dearest_cost:cost}, {dearest_share:share} of all",
-    "{alone} costs {total:cost} on {days}; all agents together were over the daily budget on {days_over}",
-    "{alone} costs {total:cost} on {days}",
+    """{dearest} costs most: {mark} {dearest_cost:cost}, {dearest_share:share} of all; all agents together were over \
+    the daily budget on {days_over}""",
+    "{dearest} costs most: {mark} {dearest_cost:cost}, {dearest_share:share} of all",
+    "{alone} costs {mark} {total:cost} on {days}; all agents together were over the daily budget on {days_over}",
+    "{alone} costs {mark} {total:cost} on {days}",
 ]
 doc = """
 The eleven pipelines that cost most, the others as one. The budget line is there where BUDGET.md has a daily limit for
@@ -87,6 +87,15 @@ totals as (
     group by s.measure
 ),
 
+unsure as (
+    select
+        p.pipeline,
+        cost_mark(p.cost_basis, coalesce(bool_or(a.unknown_costs > 0), false)) as mark
+    from pipelines as p
+    left join agent_runs as a on p.pipeline = a.pipeline
+    group by p.pipeline, p.cost_basis
+),
+
 said as (
     select
         t.measure,
@@ -94,11 +103,13 @@ said as (
         case when count(*) > 1 then arg_min(r.pipeline, r.place) end as dearest,
         case when count(*) = 1 then min(r.pipeline) end as alone,
         max(r.cost) as dearest_cost,
+        arg_min(u.mark, r.place) as mark,
         case when t.cost > 0 then prorate(1, pico(max(r.cost)), pico(t.cost)) end as dearest_share,
         counted(t.days, 'day') as days,
         case when t.days_over > 0 then counted(t.days_over, 'day') end as days_over
     from totals as t
     inner join ranked as r on t.measure = r.measure
+    inner join unsure as u on r.pipeline = u.pipeline
     group by t.measure, t.cost, t.days, t.days_over
 ),
 
@@ -131,6 +142,7 @@ select
     f.bar,
     s.dearest,
     s.dearest_cost,
+    s.mark,
     s.dearest_share,
     s.alone,
     s.total,

@@ -1,6 +1,6 @@
 /*---
 title = "Cost per {bar}, by agent"
-headline = "{dearest} costs most: {dearest_cost:cost}, {dearest_share:share} of all"
+headline = "{dearest} costs most: {mark} {dearest_cost:cost}, {dearest_share:share} of all"
 page = "pipeline"
 kind = "bars"
 x = "day"
@@ -29,14 +29,26 @@ with ranked as (
     group by pipeline, agent
 ),
 
+unsure as (
+    select
+        s.pipeline,
+        s.agent,
+        cost_mark(s.cost_basis, coalesce(bool_or(a.unknown_costs > 0), false)) as mark
+    from agents as s
+    left join agent_runs as a on s.pipeline = a.pipeline and s.agent = a.agent
+    group by s.pipeline, s.agent, s.cost_basis
+),
+
 tops as (
     select
-        pipeline,
-        case when count(*) > 1 then arg_min(agent, place) end as dearest,
-        max(cost) as dearest_cost,
-        prorate(1, pico(max(cost)), nullif(pico(cast(sum(cost) as decimal(38, 12))), 0)) as dearest_share
-    from ranked
-    group by pipeline
+        r.pipeline,
+        case when count(*) > 1 then arg_min(r.agent, r.place) end as dearest,
+        max(r.cost) as dearest_cost,
+        arg_min(u.mark, r.place) as mark,
+        prorate(1, pico(max(r.cost)), nullif(pico(cast(sum(r.cost) as decimal(38, 12))), 0)) as dearest_share
+    from ranked as r
+    inner join unsure as u on r.pipeline = u.pipeline and r.agent = u.agent
+    group by r.pipeline
 ),
 
 bars as (
@@ -54,6 +66,7 @@ select
     b.bar,
     max(t.dearest) as dearest,
     max(t.dearest_cost) as dearest_cost,
+    max(t.mark) as mark,
     max(t.dearest_share) as dearest_share
 from agent_days as d
 inner join measures as m on d.pipeline = m.pipeline

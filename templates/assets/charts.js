@@ -10,6 +10,7 @@
   const LOOK = {
     "config": { "displayModeBar": false, "displaylogo": false, "responsive": true, "typesetMath": false },
     "layout": {
+      "height": 320,
       "margin": { "l": 8, "r": 28, "t": 12, "b": 8, "pad": 0 },
       "paper_bgcolor": "rgba(0,0,0,0)",
       "plot_bgcolor": "rgba(0,0,0,0)",
@@ -20,6 +21,7 @@
       "showlegend": false
     },
     "axis": {
+      "type": "linear",
       "automargin": true,
       "separatethousands": true,
       "exponentformat": "B",
@@ -31,6 +33,7 @@
       "zerolinewidth": 1,
       "title": { "standoff": 8, "font": { "size": 13 } }
     },
+    "xaxis": { "showgrid": false },
     "dates": [
       { "dtickrange": [null, 86399999], "value": "%H:%M\n%-d %b %Y" },
       { "dtickrange": [86400000, "M1"], "value": "%-d %b\n%Y" },
@@ -104,7 +107,7 @@
           ...LOOK.layout.hoverlabel, bgcolor: colours.hover, bordercolor: colours.muted,
           font: { family, size: 13, color: colours.text },
         },
-        xaxis: axis,
+        xaxis: { ...axis, ...LOOK.xaxis },
         yaxis: axis,
         shapedefaults: { ...LOOK.shape, line: { ...LOOK.shape.line, color: colours.line } },
       },
