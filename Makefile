@@ -22,6 +22,7 @@ lint: .venv/ready-dev
 
 unit: .venv/ready-dev
 	@sh tests/browser/need_chromium.sh
+	@sh tests/need_ccusage.sh .venv
 	@# Many tests start the command itself: without bytecode each start would compile all of it, for three seconds.
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n auto --dist loadfile
 

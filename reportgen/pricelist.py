@@ -25,6 +25,7 @@ PLACES = 15
 _LONG_AGO = date(2000, 1, 1)
 #: How a model is called in other words: a context window in brackets, and a cloud's region before the name.
 _WINDOW = re.compile(r"\[[^\]]*\]\Z")
+_FAST = re.compile(r"(claude-[a-z]+-\d+)(?:-(\d{1,2}))?(?:-\d{8})?-fast")
 _REGION = re.compile(r"(?:us|eu|apac|global|au|jp)\.|anthropic\.|amazon\.|meta\.|mistral\.", re.IGNORECASE)
 
 
@@ -118,6 +119,11 @@ def _model(name: str) -> Any:  # noqa: ANN401 - a class of the package
         tries += [(rest, before), (rest, None), (bare, "openrouter")]
     if _REGION.match(bare):
         tries.append((bare, "aws"))
+    fast = _FAST.fullmatch(bare.lower())
+    if fast:
+        # A mode that costs several times as much. The maker's own list has no prices of it: it would be taken for the
+        # model whose name it begins with. A router that asks what the maker asks has them, under the maker's numbers.
+        tries = [(f"anthropic/{'.'.join(filter(None, fast.groups()))}-fast", "openrouter")]
     for model, provider in tries:
         try:
             return snapshot.find_provider_model(model, None, provider, None)[1]

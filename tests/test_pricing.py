@@ -136,6 +136,15 @@ def test_a_model_in_other_words(name: str) -> None:
     assert pricelist.listed([name])[name][0].output == "0.000005"
 
 
+def test_the_fast_mode_of_a_model_has_a_price_of_its_own_or_none() -> None:
+    # 30 and 150 dollars for a million tokens, where the model itself costs 5 and 25.
+    calls = [event(name, input_tokens=1_000_000, output_tokens=100_000, cache_write_tokens=0)
+             for name in ("claude-opus-4-6-fast", "claude-opus-4-6", "claude-opus-4-5-20251101-fast")]  # fmt: skip
+    assert Priced(*calls).costs == [Decimal(45), Decimal("7.5"), None]
+    # A model that is called so is another matter.
+    assert pricelist.listed(["grok-4-fast"])["grok-4-fast"][0].input == "0.0000002"
+
+
 def test_own_prices_win_and_the_list_can_be_left_alone() -> None:
     call = event("claude-haiku-4-5", input_tokens=1_000_000)
     own = {"Claude-Haiku-4-5": {"input": Decimal("0.5")}}

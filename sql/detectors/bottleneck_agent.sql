@@ -3,7 +3,8 @@ title = "Agents that do much more than their share"
 issue = "Bottleneck agent"
 doc = """
 Counts the events of each agent of a pipeline and compares them with the mean over its agents. Of the two busiest, those
-at or above the ratio are reported: work piles up where they are.
+at or above the ratio are reported: work piles up where they are. `the session itself` is the agent that coding tools
+call main: it hands work out, and does what it does not hand out.
 """
 finding = """
 {subject} made {observed:n} of the {agent_events} that the {agents} agents of {pipeline} made: {ratio:n} times the \
@@ -17,6 +18,11 @@ The cost of its events above the mean: {agent_cost} x (1 - {baseline:n} / {obser
 another."""
 subject_kind = "agent"
 needs = ["events"]
+
+[actions]
+"the session itself" = """
+Look at its costliest sessions: a new session for each new task, and long searches handed to subagents, keep what it \
+reads again small."""
 
 [minimum]
 events = 1
@@ -92,7 +98,9 @@ ranked as (
 
 flagged as (
     -- n(a) >= ratio x N / A, cross-multiplied.
-    select r.*
+    select
+        r.*,
+        r.agent_key = 'main' as is_session
     from ranked as r
     cross join param as p
     where r.busy_rank <= p.max_rank and r.events * r.agents >= p.min_ratio * r.agent_events
@@ -109,7 +117,7 @@ select
     pl.runs as total_runs,
     -- What the events above the mean cost: c(a) x (1 - (N / A) / n(a)).
     case
-        when f.cost is not null
+        when f.cost is not null and not f.is_session
             -- With a ratio below 1 an agent below the mean is reported too; it saves nothing.
             then prorate(f.cost, greatest(f.events * f.agents - f.agent_events, 0), f.events * f.agents)
     end as saving,
@@ -119,10 +127,15 @@ select
     cast(f.agent_events as bigint) as agent_events,
     f.agents,
     f.cost as agent_cost,
+    case when f.is_session then ['the session itself'] end as labels,
+    -- That it does most of the work is its task, in whatever run: it does not count as frequent, and what is handed to
+    -- others costs there.
+    f.is_session as wait,
     -- Of so few, somebody has to do most of the work.
-    case f.agents
-        when 1 then 'It is the only agent: there is nothing to compare it with.'
-        when 2 then 'There is one other agent to compare it with: doing most of the work may be its task.'
+    case
+        when f.is_session then 'It is the session itself: doing most of the work is its task.'
+        when f.agents = 1 then 'It is the only agent: there is nothing to compare it with.'
+        when f.agents = 2 then 'There is one other agent to compare it with: doing most of the work may be its task.'
         else ''
     end as remark
 from flagged as f

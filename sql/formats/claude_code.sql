@@ -13,8 +13,8 @@ keys = [
     "error", "costUSD", "parent_tool_use_id", "parentToolUseID", "data.agentId", "toolUseResult.agentId",
     "forkedFrom.sessionId", "message.id", "message.model", "message.usage.input_tokens", "message.usage.output_tokens",
     "message.usage.cache_read_input_tokens", "message.usage.cache_creation_input_tokens",
-    "message.usage.cache_creation.ephemeral_1h_input_tokens", "message.content.type", "message.content.id",
-    "message.content.name", "message.content.tool_use_id", "message.content.input.subagent_type",
+    "message.usage.cache_creation.ephemeral_1h_input_tokens", "message.usage.speed", "message.content.type",
+    "message.content.id", "message.content.name", "message.content.tool_use_id", "message.content.input.subagent_type",
 ]
 
 [[recognised]]
@@ -85,8 +85,12 @@ one = "One transcript line repeats spend that other lines hold; it was not count
 many = "{n} transcript lines repeat spend that other lines hold; they were not counted again."
 
 [notes.api-rate-limits]
-one = "One call in the transcripts ended at a rate or usage limit; it is no spend."
-many = "{n} calls in the transcripts ended at a rate or usage limit; they are no spend."
+one = "One call in the transcripts met a rate or usage limit; it is no spend."
+many = "{n} calls in the transcripts met a rate or usage limit; they are no spend."
+
+[notes.api-retries]
+one = "One call in the transcripts was tried again, as the API was overloaded or failed; it is no spend."
+many = "{n} calls in the transcripts were tried again, as the API was overloaded or failed; they are no spend."
 
 [notes.api-errors]
 one = "One call in the transcripts ended with an error of the API; it is no spend."
@@ -111,9 +115,17 @@ with told as (
         end as agent_id,
         nullif(record ->> '$.parent_tool_use_id', '') as parent_tool,
         coalesce(record ->> '$.isSidechain' = 'true', false) as is_sidechain,
-        coalesce(record ->> '$.isApiErrorMessage' = 'true', false)
-        or coalesce(record ->> '$.subtype' = 'api_error', false) as is_error,
-        coalesce(record ->> '$.error', '') as error,
+        coalesce(record ->> '$.isApiErrorMessage' = 'true', false) as is_error,
+        coalesce(record ->> '$.subtype' = 'api_error', false) as is_retry,
+        -- A word, or an object with the status and the name that the API gave; its other texts say anything.
+        concat_ws(
+            ' ',
+            case when json_type(record, '$.error') = 'VARCHAR' then record ->> '$.error' end,
+            record ->> '$.error.status',
+            record ->> '$.error.type',
+            record ->> '$.error.error.type',
+            record ->> '$.error.error.error.type'
+        ) as error,
         coalesce(json_type(record, '$.message.usage') = 'OBJECT', false)
         and coalesce(record ->> '$.message.model', '') <> '<synthetic>' as has_usage
     from lines
@@ -123,7 +135,9 @@ noted as (
     select
         *,
         case
-            when is_error and regexp_matches(error, 'rate.?limit|usage.?limit|429|529', 'i') then 'api-rate-limits'
+            when (is_error or is_retry) and regexp_matches(error, 'rate.?limit|usage.?limit|\b429\b', 'i')
+                then 'api-rate-limits'
+            when is_retry then 'api-retries'
             when is_error then 'api-errors'
             when kind in ('result', 'progress', 'cost-state') then 'transcript-repeats'
         end as note
@@ -306,7 +320,9 @@ select
     nullif(p.pipeline, '') as pipeline,
     o.session as run_id,
     t.tool_name,
-    s.record ->> '$.message.model' as model,
+    -- The fast mode of a model is dearer, so that it has a price of its own, or none that is known.
+    (s.record ->> '$.message.model')
+    || case when s.record ->> '$.message.usage.speed' = 'fast' then '-fast' else '' end as model,
     s.record ->> '$.message.usage.input_tokens' as input_tokens,
     s.record ->> '$.message.usage.output_tokens' as output_tokens,
     s.record ->> '$.message.usage.cache_read_input_tokens' as cache_read_tokens,

@@ -145,6 +145,7 @@ parts as (
         f.saving_of,
         f.saving_basis,
         f.wait,
+        coalesce(list_contains(f.labels, 'new'), false) as is_new,
         f.burden,
         s.span_microseconds,
         c.low_scores,
@@ -211,7 +212,8 @@ select
             and t.frequency + t.failure_reduction + t.burden_reduction + t.cost_savings between b.low and b.high
     ) as decision,
     case
-        when t.wait then 'new: not counted until it has seen more runs → 0'
+        when t.is_new then 'new: not counted until it has seen more runs → 0'
+        when t.wait then 'not counted, as its detector says → 0'
         else concat(
             grouped(t.occurrences), ' ', t.occurrences_name, ' in ',
             grouped(about(t.span_microseconds, 86400000000)),
@@ -271,7 +273,8 @@ select
         ' → ', t.burden_reduction
     ) as burden_evidence,
     case
-        when t.wait then 'new: not counted until it has seen more runs → 0'
+        when t.is_new then 'new: not counted until it has seen more runs → 0'
+        when t.wait then 'not counted, as its detector says → 0'
         when t.saving is null or coalesce(t.saving_of, 0) = 0
             then 'unknown: nothing tells how much cost would go away → 0'
         else concat(
