@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -19,22 +20,24 @@ Kind = Literal["wrong", "missing", "good"]
 
 #: Notices of a reading that mean more than they say, with what to do about each.
 _NOTICES = {
-    "cost-all-zero": "reportgen inspect {file}",
-    "looks-cumulative": "reportgen inspect {file}",
+    "cost-all-zero": "{inspect}",
+    "looks-cumulative": "{inspect}",
     "dates-far-away": 'reportgen query "select event_time, agent, file_no, line_no from dated_events'
     ' where date_set_aside"',
-    "time-out-of-range": "reportgen inspect {file}",
-    "time-unreadable": "reportgen inspect {file}",
-    "price-unknown": "reportgen init   (then fill in [prices] in reportgen.toml)",
+    "time-out-of-range": "{inspect}",
+    "time-unreadable": "{inspect}",
+    "price-unknown": "{prices}",
     "price-differs": 'reportgen query "select * from price_checks"',
-    "file-damaged": "reportgen inspect {file}",
+    "file-damaged": "{inspect}",
     "json-array": "jq -c '.[]' {file} > {file}.lines.jsonl",
-    "otlp-not-read": "reportgen inspect {file}",
-    "no-events": "reportgen inspect {file}   (then name the keys in [events.fields])",
+    "otlp-not-read": "{inspect}",
+    "no-events": "{inspect}   (then name the keys in [events.fields])",
     "file-empty": "reportgen hook --print-settings",
 }
 #: A step back in time of more than so many seconds, from one line of a file to the next, is a clock that jumped.
 _JUMP = 86_400
+#: As many files are named in one command.
+_NAMED = 3
 #: Fewer events than these say nothing about how agents, runs or pipelines are named.
 _FEW = 20
 
@@ -67,11 +70,11 @@ def examine(project: Path, source: Sequence[str] = ()) -> list[Finding]:
         inputs = find_inputs(settings)
     except ReportgenError as error:
         if error.exit_code != ExitCode.NO_INPUT or settings.events or settings.feedback or settings.source:
-            return [_as_finding("input", error, "reportgen inspect FILE")]
+            return [_as_finding("input", error, f"edit {FILE_NAME}" if settings.file else "reportgen build --help")]
         return list(_nothing(error, settings.work / "projects"))
     try:
         with marts_of(settings, inputs) as (store, read):
-            found += _looked(store, read, inputs)
+            found += _looked(store, read, inputs, settings)
     except ReportgenError as error:
         return [_as_finding("reading", error, "reportgen check")]
     found += _missing(settings, inputs)
@@ -113,18 +116,31 @@ def _nothing(error: ReportgenError, several: Path) -> Iterator[Finding]:
     yield Finding(kind="missing", code="no-input", what=error.what, next_command="reportgen hook --print-settings")
 
 
-def _looked(store: Warehouse, read: Found, inputs: Inputs) -> Iterator[Finding]:
-    names = {one.file for one in read.inputs}
+def _inspect(settings: Settings, names: Sequence[str]) -> str:
+    """Return the command that looks at these files, which are called as the report calls them."""
+    tools = [tool for tool in settings.source if any(name.startswith(f"{tool}/") for name in names)]
+    files = [name for name in names if not any(name.startswith(f"{tool}/") for tool in tools)][:_NAMED]
+    # A file of a session has no path here: whose it is, is told nowhere.
+    return " ".join(["reportgen inspect", *(f"--source {tool}" for tool in tools), *map(shlex.quote, files)])
+
+
+def _looked(store: Warehouse, read: Found, inputs: Inputs, settings: Settings) -> Iterator[Finding]:
+    names = [one.file for one in read.inputs if one.kind == "events"]
     for notice in read.notices:
         if notice.code in _NOTICES:
-            file = notice.file or (min(names) if len(names) == 1 else "FILE")
             where = f"{notice.file}: " if notice.file else ""
-            command = _NOTICES[notice.code].replace("{file}", file)
+            mine = [notice.file] if notice.file else names
+            command = (
+                _NOTICES[notice.code]
+                .replace("{file}", shlex.quote(mine[0]) if mine else "FILE")
+                .replace("{inspect}", _inspect(settings, mine))
+                .replace("{prices}", _prices(settings))
+            )
             yield Finding(kind="wrong", code=notice.code, what=where + notice.message, next_command=command)
     for one in read.inputs:
         if one.rejected:
             what = f"{one.file}: {one.rejected:,} of {one.lines:,} lines were rejected"
-            yield Finding(kind="wrong", code="rejected", what=what, next_command=f"reportgen inspect {one.file}")
+            yield Finding(kind="wrong", code="rejected", what=what, next_command=_inspect(settings, [one.file]))
     if not inputs.events:
         return
     facts = store.query(
@@ -141,7 +157,8 @@ def _looked(store: Warehouse, read: Found, inputs: Inputs) -> Iterator[Finding]:
         from events
         """
     ).dicts()[0]
-    yield from _of_events(facts)
+    unknown = any(notice.code == "price-unknown" for notice in read.notices)
+    yield from _of_events(facts, _inspect(settings, names), _prices(settings) if unknown else None)
     jumps = store.query(
         f"""
         select count(*) from (
@@ -157,7 +174,14 @@ def _looked(store: Warehouse, read: Found, inputs: Inputs) -> Iterator[Finding]:
         yield Finding(kind="wrong", code="clock-jumps", what=what, next_command=command)
 
 
-def _of_events(facts: dict[str, Any]) -> Iterator[Finding]:
+def _prices(settings: Settings) -> str:
+    if settings.file is None:
+        return f"reportgen init   (then fill in [prices] in {FILE_NAME})"
+    return f"edit {FILE_NAME}   (a model's prices stand under [prices])"
+
+
+def _of_events(facts: dict[str, Any], look: str, prices: str | None) -> Iterator[Finding]:
+    """Yield what the events as a whole lack; `look`: how to inspect them, `prices`: what to do about unknown models."""
     events = facts["events"]
 
     def wrong(code: str, what: str, command: str) -> Finding:
@@ -169,24 +193,24 @@ def _of_events(facts: dict[str, Any]) -> Iterator[Finding]:
     yield Finding(kind="good", code="events", what=f"{events:,} events of {facts['agents']:,} agents are read")
     if facts["nobody"] * 5 >= events:
         what = f"{facts['nobody']:,} of {events:,} events name no agent"
-        yield wrong("no-agent", what, "reportgen inspect FILE   (then name the key in [events.fields])")
+        yield wrong("no-agent", what, f"{look}   (then name the key in [events.fields])")
     elif facts["agents"] == 1 and events >= _FEW:
         what = f"one agent stands for all {events:,} events: detectors that compare agents have nothing to compare"
-        yield wrong("one-agent", what, "reportgen inspect FILE   (then name the key in [events.fields])")
+        yield wrong("one-agent", what, f"{look}   (then name the key in [events.fields])")
     if facts["homeless"] == events and events >= _FEW:
         what = "no event names its pipeline, and the feedback does not tell"
-        yield wrong("no-pipeline", what, "reportgen inspect FILE   (then name the key in [events.fields])")
+        yield wrong("no-pipeline", what, f"{look}   (then name the key in [events.fields])")
     if facts["no_run"] * 2 > events and events >= _FEW:
         what = f"{facts['no_run']:,} of {events:,} events have no run id: runs are told from pauses"
-        yield wrong("no-run", what, "reportgen inspect FILE   (then name the key in [events.fields])")
+        yield wrong("no-run", what, f"{look}   (then name the key in [events.fields])")
     if not facts["with_cost"] and not facts["with_tokens"]:
-        yield wrong("no-cost", "no event tells a cost or tokens", "reportgen inspect FILE")
+        yield wrong("no-cost", "no event tells a cost or tokens", look)
     elif facts["with_cost"] * 20 < events * 19:
         what = f"the cost is known for {facts['with_cost'] * 100 // events}% of the events"
-        yield wrong("cost-coverage", what, "reportgen inspect FILE")
+        yield wrong("cost-coverage", what, prices or look)
     if facts["undated"] * 20 > events:
         what = f"{facts['undated']:,} of {events:,} events have no usable time"
-        yield wrong("undated", what, "reportgen inspect FILE   (then name the key in [events.fields])")
+        yield wrong("undated", what, f"{look}   (then name the key in [events.fields])")
 
 
 def _missing(settings: Settings, inputs: Inputs) -> Iterator[Finding]:

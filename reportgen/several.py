@@ -7,6 +7,7 @@ place where the merged report is written.
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +18,7 @@ from reportgen.building import BuildResult, marks_of, refuse_single
 from reportgen.cache import Cache
 from reportgen.chartfiles import ChartFailed
 from reportgen.errors import ExitCode, ReportgenError
-from reportgen.inputs.sources import find_inputs, input_paths
+from reportgen.inputs.sources import find_inputs, input_paths, shown_name
 from reportgen.mergedtables import Tables, merged_tables
 from reportgen.model import Notice, Report, Retired
 from reportgen.naming import Given, named, project_name, read_arguments
@@ -89,9 +90,10 @@ def build_several(
     settings = load_settings(Path(), flags=flags)
     # What is read must not be written over, whether it turns out to be readable or not.
     paths = [path for one in given for path in one.files()]
+    read: dict[str, str] = {}
     for one in given:
         if one.export is None:
-            paths += _inputs_of(one, settings, flags)
+            paths += _inputs_of(one, settings, flags, read)
             _refuse_own_site(one, given, settings, flags)
             # Of each project hold the limits that a report of it alone would have, too.
             publishing.refuse_overlap((), settings.site, settings.recommendations, one.path / ".reportgen")
@@ -128,13 +130,23 @@ def _settings_of(one: Given, settings: Settings, flags: Mapping[str, object]) ->
     return replace(own, work_elsewhere=settings.work / _WORK / digest)
 
 
-def _inputs_of(one: Given, settings: Settings, flags: Mapping[str, object]) -> list[Path]:
+def _inputs_of(one: Given, settings: Settings, flags: Mapping[str, object], read: dict[str, str]) -> list[Path]:
+    """Return what a project reads. Raises ReportgenError for cost events that another reads, too.
+
+    `read`: the files of cost events of those before it, each with the project that reads it; the project's are added.
+    """
     try:
         own = _settings_of(one, settings, flags)
-        return input_paths(own, find_inputs(own))
+        inputs = find_inputs(own)
     except ReportgenError:
         # Told when it is read.
         return []
+    for source in inputs.events:
+        other = read.setdefault(os.path.realpath(source.path), one.shown)
+        if other != one.shown:
+            what = f"reads {shown_name(source, redacted=own.redact)}, which {other} reads, too"
+            raise ReportgenError(one.shown, what, "Let one of them read it: its costs would count twice.")
+    return input_paths(own, inputs)
 
 
 def _refuse_own_site(one: Given, given: Sequence[Given], settings: Settings, flags: Mapping[str, object]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ from event_world import jsonl
 from reportgen.cli import run
 from reportgen.doctor import Finding, examine
 from reportgen.errors import ReportgenError
+from reportgen.inputs.sources import find_inputs
 from reportgen.inspecting import as_object, inspect, text_lines
 from reportgen.published import sources_of
+from reportgen.settings import load_settings
 
 SESSION = {
     "type": "assistant", "uuid": "u1", "sessionId": "s1", "cwd": "/home/joe/shop", "timestamp": "2026-11-02T09:14:07Z",
@@ -130,6 +133,12 @@ def test_an_empty_project_is_told_how_to_begin(project: Path) -> None:
     one = found(project)["no-input"]
     assert "1 session files of claude-code" in one.what
     assert one.next_command == "reportgen build --source claude-code"
+    # So does a build, before anything else.
+    with pytest.raises(ReportgenError) as raised:
+        find_inputs(load_settings(project))
+    assert raised.value.next_step.startswith(
+        "Sessions of claude-code are on this machine: reportgen build --source claude-code. Or write one JSON object"
+    )
 
 
 def flat(number: int, **more: Any) -> dict[str, Any]:
@@ -174,6 +183,33 @@ def test_what_looks_wrong(project: Path, code: str, records: list[Any]) -> None:
     put(project / "cost-events.jsonl", *records)
     wrong = {one.code for one in found(project).values() if one.kind == "wrong"}
     assert code in wrong
+
+
+def test_what_doctor_says_to_do_next_can_be_done(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(project / "b d.jsonl", *(flat(n, agent="same", cost_usd=None, tokens=5) for n in range(30)))
+    put(project / "a.jsonl", *(flat(n + 30, agent="same", cost_usd=1) for n in range(30)), [1])
+    (project / "reportgen.toml").write_text('[inputs]\nevents = ["*.jsonl"]\n', encoding="utf-8")
+    told = found(project)
+    assert told["rejected"].next_command == "reportgen inspect a.jsonl"
+    assert told["one-agent"].next_command.startswith("reportgen inspect a.jsonl 'b d.jsonl'   (")
+    for one in (told["rejected"], told["one-agent"]):
+        assert run(shlex.split(one.next_command.partition("   (")[0])[1:]) == 0
+    # Sessions have no path that anybody is told: they are looked at together.
+    put(project.parent / "claude" / "projects" / "-work-shop" / "s1.jsonl", SESSION, [1])
+    told = {one.code: one for one in examine(project, ["claude-code"]) if "claude-code/" in one.what}
+    assert told["rejected"].next_command == "reportgen inspect --source claude-code"
+    assert run(shlex.split(told["rejected"].next_command)[1:]) == 0
+    capsys.readouterr()
+
+
+def test_models_without_a_price_lead_to_the_settings(project: Path) -> None:
+    put(project / "cost-events.jsonl", *(flat(n, cost_usd=None, model="mystery", input_tokens=5) for n in range(30)))
+    for has_file, wanted in ((False, "reportgen init "), (True, "edit reportgen.toml ")):
+        if has_file:
+            (project / "reportgen.toml").touch()
+        told = found(project)
+        assert told["price-unknown"].next_command.startswith(wanted)
+        assert "[prices]" in told["price-unknown"].next_command
 
 
 def test_settings_that_are_wrong_come_first(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

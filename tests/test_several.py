@@ -385,6 +385,36 @@ def test_a_project_and_its_own_report_are_one_project(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_cost_events_that_two_projects_read_are_refused(
+    world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "a.jsonl").symlink_to(world / "shop" / "budget" / "cost-events.jsonl")
+    here = tmp_path / "here"
+    here.mkdir()
+    (here / "reportgen.toml").write_text('[inputs]\nevents = ["../logs/*.jsonl"]\n', encoding="utf-8")
+    with pytest.raises(ReportgenError, match=r"reads .*a\.jsonl, which .*shop reads, too") as raised:
+        build_several([world / "lab", world / "shop", here])
+    assert (raised.value.where, raised.value.exit_code) == (str(here), 2)
+    assert not (tmp_path / "site").exists()
+
+
+def test_a_merged_report_without_data_says_how_it_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    (tmp_path / "claude" / "projects" / "x").mkdir(parents=True)
+    (tmp_path / "claude" / "projects" / "x" / "s.jsonl").write_text("{}\n")
+    for name in ("a", "b"):
+        write_project(tmp_path / name, [])
+    (tmp_path / "a" / "reportgen.toml").write_text('[inputs]\nsource = ["claude-code"]\n', encoding="utf-8")
+    assert build_several(["a", "b"]).report.build.sources == []
+    for page in ("RECOMMENDATIONS.md", "site/index.html"):
+        text = (tmp_path / page).read_text("utf-8")
+        assert "reportgen build PROJECT PROJECT …" in text
+        assert "--source" not in text
+
+
 def test_tables_beside_a_report_are_not_written_over(
     world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -87,6 +87,11 @@ def codex_roots() -> list[Path]:
     return _roots("codex", ("sessions", "archived_sessions"), (".codex",))
 
 
+def _any(roots: Iterable[Path]) -> bool:
+    """Say whether there is a session in one of the folders."""
+    return any(True for root in roots for _ in root.rglob("*.jsonl"))
+
+
 def _roots(tool: str, folders: Sequence[str], usual: Sequence[str]) -> list[Path]:
     named = os.environ.get(_HOMES[tool], "")
     homes = [Path(name.strip()).expanduser() for name in named.split(",") if name.strip()]
@@ -111,14 +116,20 @@ def find_inputs(settings: Settings) -> Inputs:
         events = finder.find("events", settings.events)
     feedback = finder.find("feedback", settings.feedback)
     if not events and not feedback:
+        # What somebody has who has nothing yet comes first.
+        tools = [tool for tool, roots in (("claude-code", claude_roots()), ("codex", codex_roots())) if _any(roots)]
+        first = "Write"
+        if tools:
+            first = f"Sessions of {tools[0]} are on this machine: reportgen build --source {tools[0]}. Or write"
+        last = "" if tools else "; or read your own sessions of Claude Code: --source claude-code"
         raise ReportgenError(
             _shown(settings, str(settings.project)),
             "neither cost events nor feedback found",
-            "Write one JSON object for each tool call to budget/cost-events.jsonl, for example"
+            f"{first} one JSON object for each tool call to budget/cost-events.jsonl, for example"
             ' {"timestamp": "2026-11-03T09:14:07Z", "agent": "writer", "tool_name": "Edit", "estimated_tokens": 420},'
             " or one row for each reviewed run to FEEDBACK.md, with the columns"
-            " Date, Pipeline, Agent, Score, Issue, Resolution, Pattern; or name other files: --events, --feedback;"
-            " or read your own sessions of Claude Code: --source claude-code.",
+            f" Date, Pipeline, Agent, Score, Issue, Resolution, Pattern; or name other files: --events, --feedback"
+            f"{last}.",
             ExitCode.NO_INPUT,
         )
     return Inputs(

@@ -293,7 +293,8 @@ def _build(builds: Sequence[Build], parts: Sequence[Part], title: str) -> Build:
         as_of=_common([one.as_of for one in builds]),
         now=max((one.now for one in builds if one.now is not None), default=None),
         redacted=all(one.redacted for one in builds),
-        sources=sorted({name for one in builds for name in one.sources}),
+        # It is built again by naming its projects, not tools.
+        sources=[],
         project=title,
         settings=settings,
     )
