@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from reportgen.detectors import as_text
 from reportgen.model import Notice
+from reportgen.render.format import show
 from reportgen.warehouse import Warehouse
 
 
@@ -57,7 +59,8 @@ def remarks(warehouse: Warehouse, pipeline: str | None) -> list[Notice]:
                 events - p["carrying"])  # fmt: skip
         if p["cost_measure"] != "usd" and p["with_usd"] and p["usd"] > Decimal(0):
             add("cost-partial", f"{name}: cost_usd is known for only {p['with_usd']:,} of {p['carrying']:,} events that"
-                f" carry cost (95% are needed), so it is measured in {p['cost_measure']}", p["with_usd"])  # fmt: skip
+                f" carry cost (95% are needed), so it is measured in {p['cost_measure']}; the"
+                f" {show(as_text(p['usd']), 'usd')} that are known are in no sum", p["with_usd"])  # fmt: skip
         if p["incomplete_runs"]:
             add("runs-incomplete", f"{name}: {p['incomplete_runs']:,} of {p['runs']:,} runs hold events of unknown cost"
                 " (each adds 0)", p["incomplete_runs"])  # fmt: skip

@@ -6,6 +6,7 @@ import csv
 from pathlib import Path
 from typing import Any
 
+from markdown_reading import table_with
 from project import built, event, write_project
 
 
@@ -37,6 +38,14 @@ def test_shares_are_of_the_exact_cost_and_unknown_stays_unknown(tmp_path: Path) 
     ]
     (chart,) = [one for one in report["charts"] if one["file"] == "sql/charts/cost_by_model.sql"]
     assert chart["title"] == "large is 60% of the cost that is known"
+    # The same stands in RECOMMENDATIONS.md, for who reads no more than that.
+    rows = table_with((tmp_path / "RECOMMENDATIONS.md").read_text("utf-8"), "Model")
+    assert [row[:5] for row in rows] == [
+        ["large", "$0.030", "60%", "1", "0"],
+        ["small", "$0.010", "20%", "2", "0"],
+        ["odd", "unknown", "–", "1", "1"],
+        ["(none named)", "$0.010", "20%", "1", "0"],
+    ]
 
 
 def test_of_one_pipeline_only_its_models(tmp_path: Path) -> None:

@@ -88,6 +88,7 @@ def render_markdown(report: Report, *, template_dirs: Sequence[Path] = ()) -> st
         "score_flag": score_flag,
         "glossary": glossary.TABLES,
         "pipeline_rows": rows.pipeline_rows(report),
+        "model_rows": rows.model_rows(report),
         "trend_lines": rows.trend_lines(measure_totals(report)),
         "change_lines": rows.change_lines(report),
         "ranked_rows": [[*rows.ranked_row(view), Markdown(links.link(view))] for view in groups],

@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 
 from reportgen.glossary import EFFORTS, FATES, MEASURES, REMARKS, state_of
-from reportgen.model import Basis, Measure, Pipeline, Recommendation, Report
+from reportgen.model import Basis, Cell, Measure, Pipeline, Recommendation, Report
 from reportgen.names import ALL_PIPELINES
 from reportgen.render.format import exact, show
 from reportgen.render.prose import plain
-from reportgen.render.views import Change, GroupView, MeasureTotal, cost_change, score_change, shown_inputs
+from reportgen.render.views import Change, GroupView, MeasureTotal, cost_change, score_change, shown_inputs, weakest
 
 Row = list[object]
 
@@ -19,6 +19,7 @@ NONE = "–"
 INCIDENTS_SHOWN = 20
 #: Input files of which each has its own row; of more, the others are one.
 INPUTS_SHOWN = 8
+MODELS_SHOWN = 8
 SNIPPET_LENGTH = 40
 
 
@@ -36,6 +37,32 @@ def pipeline_rows(report: Report) -> list[Row]:
         ]
         for p in report.pipelines
     ]
+
+
+def model_rows(report: Report) -> list[Row]:
+    """Return a row for each of the costliest models, as the chart of them has it; none where there is no such chart."""
+    chart = next((one for one in report.charts if one.id == "cost-by-model"), None)
+    names = [column.name for column in chart.columns] if chart is not None else []
+    if chart is None or not {"model", "cost", "share", "events", "unknown"}.issubset(names):
+        return []
+    basis = weakest(p.cost_basis for p in report.pipelines if p.cost is not None)
+    rows: list[Row] = []
+    for cells in chart.rows[:MODELS_SHOWN]:
+        of = dict(zip(names, map(_text, cells), strict=True))
+        rows.append(
+            [
+                of["model"],
+                _marked(of["cost"], "usd", basis, of["unknown"] not in (None, "0")),
+                NONE if of["share"] is None else show(of["share"], "share"),
+                show(of["events"], None),
+                show(of["unknown"], None),
+            ]
+        )
+    return rows
+
+
+def _text(cell: Cell) -> str | None:
+    return None if cell is None else str(cell)
 
 
 def trend_lines(totals: Sequence[MeasureTotal]) -> list[str]:
