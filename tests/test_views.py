@@ -12,7 +12,7 @@ from report_factory import empty_report, sample_report
 
 from reportgen.glossary import HINTS, LOW_BUT_DATED, hint_words
 from reportgen.model import InputFile, InputKind
-from reportgen.render import views
+from reportgen.render import inputviews, views
 from reportgen.render.highlight import sql_html
 from reportgen.render.site import render_site
 
@@ -180,9 +180,9 @@ def test_the_costliest_agents_come_first_and_the_others_are_summed_up() -> None:
 
 
 def test_lines_of_all_files_are_added_up() -> None:
-    total = views.account_total(sample_report().inputs)
+    total = inputviews.account_total(sample_report().inputs)
     assert (total["lines"], total["used"], total["rejected"]) == (51811, 51755, 7)
-    assert all(views.fates(row) == row.lines for row in sample_report().inputs)
+    assert all(inputviews.fates(row) == row.lines for row in sample_report().inputs)
 
 
 def test_comments_of_sql_are_marked_and_texts_are_no_comments() -> None:
@@ -208,14 +208,18 @@ def account(number: int, *, rejected: int = 0, kind: InputKind = "events") -> In
 def test_of_many_input_files_those_with_faults_are_shown_and_the_rest_is_summed() -> None:
     rows = [account(number, rejected=number == 37) for number in range(40)]
     rows.append(replace(account(40), kind="feedback", file="FEEDBACK.md"))
-    assert views.shown_inputs(rows, 41) == rows
-    shown = views.shown_inputs(rows, 3)
+    assert inputviews.shown_inputs(rows, 41) == rows
+    shown = inputviews.shown_inputs(rows, 3)
     assert [row.file for row in shown] == [
         "logs/000.jsonl", "logs/001.jsonl", "logs/037.jsonl", "37 more files of cost events", "1 more file of feedback",
     ]  # fmt: skip
+    # … or only those, and the only one of its kind.
+    assert [row.file for row in inputviews.shown_inputs(rows, 3, faulty=True)] == [
+        "logs/037.jsonl", "FEEDBACK.md", "39 more files of cost events",
+    ]  # fmt: skip
     # Nothing is lost: the rows add up to all lines, and each to its own.
-    assert views.account_total(shown) == views.account_total(rows)
-    assert all(views.fates(row) == row.lines for row in shown)
+    assert inputviews.account_total(shown) == inputviews.account_total(rows)
+    assert all(inputviews.fates(row) == row.lines for row in shown)
 
 
 def test_a_sum_that_an_unknown_cost_is_in_is_marked() -> None:

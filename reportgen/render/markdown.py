@@ -19,10 +19,11 @@ from reportgen.names import ALL_PIPELINES
 from reportgen.render import BUILD_HASH
 from reportgen.render import markdown_rows as rows
 from reportgen.render.format import UNKNOWN, exact, show
+from reportgen.render.inputviews import shown_inputs
 from reportgen.render.markdown_links import Links
 from reportgen.render.pages import environment, fill
 from reportgen.render.prose import calls_nobody, escape_markdown, one_line, visible
-from reportgen.render.views import group_views, headline, measure_totals, shown_inputs
+from reportgen.render.views import group_views, headline, measure_totals
 
 TEMPLATE = "RECOMMENDATIONS.md.j2"
 #: Publishing looks for this in the first line before it replaces a file.
@@ -108,7 +109,7 @@ def render_markdown(report: Report, *, template_dirs: Sequence[Path] = ()) -> st
         "budget_rows": rows.budget_rows(report),
         "fate_heads": "".join(f" | {word.capitalize()}:" for _, word in glossary.FATES),
         "input_rows": rows.input_rows(report),
-        "shown_inputs": shown_inputs(report.inputs, rows.INPUTS_SHOWN),
+        "shown_inputs": shown_inputs(report.inputs, rows.INPUTS_SHOWN, faulty=True),
         "rejected_rows": rows.rejected_rows(report, REJECTED_SHOWN),
         "notice_lines": rows.notice_lines(report),
         "rejected_left": max(report.rejected_total - REJECTED_SHOWN, 0),

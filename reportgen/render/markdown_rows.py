@@ -9,8 +9,9 @@ from reportgen.glossary import EFFORTS, FATES, MEASURES, REMARKS, state_of
 from reportgen.model import Basis, Cell, Measure, Pipeline, Recommendation, Report
 from reportgen.names import ALL_PIPELINES
 from reportgen.render.format import exact, show
+from reportgen.render.inputviews import shown_inputs
 from reportgen.render.prose import plain
-from reportgen.render.views import Change, GroupView, MeasureTotal, cost_change, score_change, shown_inputs, weakest
+from reportgen.render.views import Change, GroupView, MeasureTotal, cost_change, score_change, weakest
 
 Row = list[object]
 
@@ -45,7 +46,7 @@ def model_rows(report: Report) -> list[Row]:
     names = [column.name for column in chart.columns] if chart is not None else []
     if chart is None or not {"model", "cost", "share", "events", "unknown"}.issubset(names):
         return []
-    basis = weakest(p.cost_basis for p in report.pipelines if p.cost is not None)
+    basis = weakest(p.cost_basis for p in report.pipelines if p.cost_measure == "usd")
     rows: list[Row] = []
     for cells in chart.rows[:MODELS_SHOWN]:
         of = dict(zip(names, map(_text, cells), strict=True))
@@ -260,7 +261,7 @@ def input_rows(report: Report) -> list[Row]:
             show(f.lines, None),
             *(show(getattr(f, name), None) for name, _ in FATES),
         ]
-        for f in shown_inputs(report.inputs, INPUTS_SHOWN)
+        for f in shown_inputs(report.inputs, INPUTS_SHOWN, faulty=True)
     ]
 
 

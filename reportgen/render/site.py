@@ -24,6 +24,7 @@ from reportgen.render.chartview import ChartView, chart_view, known_to
 from reportgen.render.clipping import clipping
 from reportgen.render.format import duration, exact, show, unit_word
 from reportgen.render.highlight import sql_html
+from reportgen.render.inputviews import account_total, fates, shown_inputs
 from reportgen.render.lean import lean, lean_asset
 from reportgen.render.markdown_rows import at_least
 from reportgen.render.pages import Environment, Markup, environment, fill, search_path
@@ -185,19 +186,17 @@ def _pick(mapping: dict[str, Any], names: list[str]) -> list[Any]:
 
 def _view_functions() -> dict[str, Any]:
     names = (
-        "account_total",
         "agents_by_cost",
         "change",
         "cost_change",
         "dated",
-        "fates",
         "first_things",
         "hint_title",
         "score_change",
-        "shown_inputs",
         "sums",
     )
-    return {name: getattr(views, name) for name in names}
+    accounts = {one.__name__: one for one in (account_total, fates, shown_inputs)}
+    return {name: getattr(views, name) for name in names} | accounts
 
 
 def _pages(
