@@ -29,7 +29,7 @@ from project import built, event, write_project
 from report_factory import sample_report
 
 from reportgen.glossary import EFFORTS, HINTS, PARTS
-from reportgen.model import Notice, RejectedLine
+from reportgen.model import Evidence, Notice, RejectedLine
 from reportgen.render import BUILD_HASH
 from reportgen.render.markdown import WIDTH, render_markdown
 
@@ -386,3 +386,16 @@ def test_one_event_more_changes_only_what_it_is_about(tmp_path: Path) -> None:
     assert len(changed) < 50
     assert len([line for line in changed if line.startswith(("+ #", "- #", "+ - Action", "- - Action"))]) == 0
     assert not any("tests" in line for line in changed)
+
+
+def test_a_mean_of_counted_things_has_two_places_and_a_name_keeps_its_digits() -> None:
+    report = sample_report()
+    one, *others = report.recommendations
+    evidence = [
+        Evidence(name="a", label="Mean events", value="156.166666666667", unit="events"),
+        Evidence(name="b", label="Also", value="4611.2", unit="events"),
+        Evidence(name="c", label="Version", value="1.12345678", unit="text"),
+        Evidence(name="d", label="Bare", value="1.12345678", unit=None),
+    ]
+    told = rendered(render_markdown(replace(report, recommendations=[replace(one, evidence=evidence), *others])))
+    assert "Mean events: 156.17 events; Also: 4,611.2 events; Version: 1.12345678; Bare: 1.12345678" in told

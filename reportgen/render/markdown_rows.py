@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 
 from reportgen.glossary import EFFORTS, FATES, MEASURES, REMARKS, state_of
 from reportgen.model import Basis, Cell, Measure, Pipeline, Recommendation, Report
 from reportgen.names import ALL_PIPELINES
-from reportgen.render.format import exact, show
+from reportgen.render.format import exact, show, to_decimal
 from reportgen.render.inputviews import shown_inputs
 from reportgen.render.prose import plain
 from reportgen.render.views import Change, GroupView, MeasureTotal, cost_change, score_change, weakest
@@ -22,6 +23,9 @@ INCIDENTS_SHOWN = 20
 INPUTS_SHOWN = 8
 MODELS_SHOWN = 8
 SNIPPET_LENGTH = 40
+#: More digits after the point are those of a quotient, which has no last one.
+_PLACES = 6
+_NOT_COUNTED = frozenset({None, "text", "time", "date", "share", "times", "cost", "usd"})
 
 
 def pipeline_rows(report: Report) -> list[Row]:
@@ -151,11 +155,19 @@ def evidence_rows(one: Recommendation) -> list[Row]:
             e.label,
             ("≥ " if e.name == "observed" and at_least(one) else "")
             + (show if e.unit in {"share", "times", "cost", "usd"} else exact)(
-                e.value, e.unit, one.cost_measure
+                _short(e.value, e.unit), e.unit, one.cost_measure
             ).removesuffix(" UTC"),
         ]
         for e in one.evidence
     ]
+
+
+def _short(value: str | None, unit: str | None) -> str | None:
+    """Return a mean of things that are counted to two places; what is no such number as it is."""
+    number = None if unit in _NOT_COUNTED else to_decimal(value)
+    if number is None or len((value or "").partition(".")[2]) <= _PLACES:
+        return value
+    return str(number.quantize(Decimal("0.01")))
 
 
 def at_least(one: Recommendation) -> bool:
