@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Beside(Generic[T]):
-    """Calls `work` in a thread of its own, at once. Use as a context manager: it is not left before `work` has ended.
+    """Calls `work` in a thread of its own. Use as a context manager: it is not left before `work` has ended.
 
     What `work` raises is raised by `result`, or on leaving, unless something else is raised there.
     """
@@ -21,7 +21,6 @@ class Beside(Generic[T]):
         self._made: list[T] = []
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="reportgen-beside")
-        self._thread.start()
 
     def _run(self) -> None:
         try:
@@ -31,17 +30,29 @@ class Beside(Generic[T]):
 
     def result(self) -> T:
         """Wait for what `work` gives; raises what it raised."""
-        self._thread.join()
+        self._wait()
         if self._error is not None:
             raise self._error
         return self._made[0]
 
+    def _wait(self) -> None:
+        """Wait, whatever comes: what `work` works with is closed once this is left. A Ctrl-C is told afterwards."""
+        came: KeyboardInterrupt | None = None
+        while self._thread.is_alive():
+            try:
+                self._thread.join()
+            except KeyboardInterrupt as error:
+                came = error
+        if came is not None:
+            raise came
+
     def __enter__(self) -> Beside[T]:
+        self._thread.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._thread.join()
+        self._wait()
         if error is None:
             self.result()

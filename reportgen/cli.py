@@ -18,7 +18,7 @@ from click.shell_completion import get_completion_class
 from reportgen.cli_help import BUILD_EXAMPLES, GROUP_EXAMPLES, INSTALL, OPTIMIZER_EXAMPLES
 from reportgen.cli_options import HELP, build_options, given_flags, project_argument
 from reportgen.cli_progress import Progress as Progress
-from reportgen.errors import ExitCode, ReportgenError
+from reportgen.errors import ExitCode, ReportgenError, is_interrupt
 from reportgen.redact import redact
 from reportgen.summary import Line, Tone, as_object, cautions, clean, clean_lines, complaints, error_object, summary
 
@@ -55,14 +55,15 @@ def run(args: Sequence[str], prog: str = "reportgen") -> int:
         complain(error)
         return error.exit_code
     except click.Abort:
-        complain(ReportgenError("", "interrupted", "Files on disk are whole. Run the command again."))
-        return ExitCode.INTERRUPTED
+        return _interrupted()
     except click.ClickException as error:
         # What was mistyped may hold a secret, and an escape.
         vars(error)["message"] = clean_lines(redact(error.message))
         error.show()
         return error.exit_code
     except Exception as error:
+        if is_interrupt(error):
+            return _interrupted()
         problem = _as_problem(error)
         complain(problem)
         _show_traceback(problem, error)
@@ -248,6 +249,8 @@ def _build(
                 **given,
             )
     except Exception as error:
+        if is_interrupt(error):
+            raise click.Abort from error
         problem = _as_problem(error)
         complain(problem)
         if verbose:
@@ -298,13 +301,22 @@ def _tell_notices(notices: Iterable[Notice]) -> None:
 # --- printing -------------------------------------------------------------------------------------------------------
 
 
+def _interrupted() -> int:
+    complain(ReportgenError("", "interrupted", "Files on disk are whole. Run the command again."))
+    return ExitCode.INTERRUPTED
+
+
 def _as_problem(error: Exception) -> ReportgenError:
     if isinstance(error, ReportgenError):
         return error
     if isinstance(error, OSError) and error.errno in _MENDABLE:
         where = str(error.filename or "reportgen")
         return ReportgenError(
-            where, (error.strerror or str(error)).lower(), "Check its permissions and the free space."
+            where,
+            (error.strerror or str(error)).lower(),
+            "Raise the limit of open files (ulimit -n)."
+            if error.errno == errno.EMFILE
+            else "Check its permissions and the free space.",
         )
     what = redact(f"unexpected {type(error).__name__}: {error}")
     step = "This is a fault of reportgen, not of your files. --verbose shows where; please report it."

@@ -18,7 +18,7 @@ from typing import Any, Self
 
 import duckdb
 
-from reportgen.errors import ReportgenError
+from reportgen.errors import ReportgenError, is_interrupt
 from reportgen.quickclass import dataclass
 from reportgen.second import AskAhead
 from reportgen.sqlerror import SqlError, failure, first_line
@@ -58,6 +58,8 @@ _DISK = {
     "permission denied": "Make it writable",
     "input/output error": "See to the disk",
 }
+#: What DuckDB takes for something else in the path of a database: what follows is options, or the name is another one.
+_NOT_IN_PATHS = ("?",) if os.sep == "\\" else ("?", "\\")
 #: DuckDB's errors in which a disk speaks; the others hold text of whoever wrote the SQL.
 _SPEAKING = (duckdb.IOException, duckdb.FatalException, duckdb.TransactionException, duckdb.InternalException)
 
@@ -105,6 +107,9 @@ class Engine:
         `pair`: a second connection shares the work. Two large queries at once would need the memory of both.
         """
         self.limits = limits or Limits()
+        if path is not None and (odd := next((sign for sign in _NOT_IN_PATHS if sign in str(path.absolute())), None)):
+            what = f"can't be opened: DuckDB finds no file below a folder whose name holds {odd}"
+            raise ReportgenError(str(path), what, "Rename that folder, or build from another one.")
         self._target = path
         self._new = None if path is None or read_only else path.with_name(path.name + ".new")
         self._pair = pair
@@ -303,6 +308,10 @@ class Engine:
             if late.is_set():
                 raise SqlError(f"stopped after {seconds} s ([limits] detector_seconds)", None) from error
             raise failure(str(error), text, len(lead.encode()), self.limits.memory) from error
+        except RuntimeError as error:
+            if is_interrupt(error):
+                raise KeyboardInterrupt from error
+            raise
         except (ValueError, OverflowError) as error:
             raise SqlError(f"gives a value that can't be read: {first_line(str(error))}", None) from error
         finally:

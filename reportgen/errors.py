@@ -38,3 +38,8 @@ class ReportgenError(Exception):
 
     def __str__(self) -> str:
         return f"{self.where}: {self.said}" if self.where else self.said
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Say whether DuckDB tells so of a Ctrl-C that came while it was at work."""
+    return type(error) is RuntimeError and str(error) == "Query interrupted"

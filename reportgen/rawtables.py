@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reportgen.sqltext import quoted
+from reportgen.sqltext import NO_HIVE, quoted
 
 #: What the input rooms hand over; see the readers for what each column means. Money is DECIMAL, times are UTC.
 RAW_TABLES: dict[str, str] = {
@@ -56,6 +56,6 @@ def csv_of_events(path: Path) -> str:
     """Return the table function that reads a CSV of cost events, header and all of EVENT_COLUMNS."""
     types = ", ".join(f"'{name}': '{kind}'" for name, kind in EVENT_COLUMNS.items())
     return (
-        f"read_csv({quoted(str(path))}, header = true, auto_detect = false, delim = ',', quote = '\"',"
+        f"read_csv({quoted(str(path))}, {NO_HIVE}, header = true, auto_detect = false, delim = ',', quote = '\"',"
         f" escape = '\"', nullstr = '', new_line = '\\n', max_line_size = 16777216, columns = {{{types}}})"
     )

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+#: For whatever reads a file: what the folders above it are called is no data. DuckDB takes `key=value` for a column.
+NO_HIVE = "hive_partitioning = false"
+
 
 def quoted(text: str) -> str:
     """Return a text literal."""

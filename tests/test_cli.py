@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from dataclasses import replace
@@ -195,8 +196,10 @@ def test_fail_on_says_what_reached_it(fake: FakeBuilding, capsys: pytest.Capture
     )
 
 
-def test_an_interrupt_is_130(fake: FakeBuilding, capsys: pytest.CaptureFixture[str]) -> None:
-    fake.error = KeyboardInterrupt()
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("Query interrupted")])
+def test_an_interrupt_is_130(error: BaseException, fake: FakeBuilding, capsys: pytest.CaptureFixture[str]) -> None:
+    # The second is how DuckDB tells of a Ctrl-C that came while it was at work.
+    fake.error = error
     assert main(["build"]) == 130
     out, err = capsys.readouterr()
     assert out == ""
@@ -223,6 +226,9 @@ def test_a_full_disk_is_no_fault(fake: FakeBuilding, capsys: pytest.CaptureFixtu
     fake.error = OSError(28, "No space left on device", "site/index.html")
     assert main(["build"]) == 2
     assert capsys.readouterr().err.startswith("error: site/index.html: no space left on device\n  next: ")
+    fake.error = OSError(errno.EMFILE, "Too many open files", "site/index.html")
+    assert main(["build"]) == 2
+    assert "too many open files\n  next: Raise the limit of open files (ulimit -n)" in capsys.readouterr().err
 
 
 # --- the other commands ---------------------------------------------------------------------------------------------

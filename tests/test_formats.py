@@ -24,11 +24,12 @@ from reportgen.formatcheck import format_problems
 from reportgen.formatfile import find_formats
 from reportgen.formattest import run_all
 from reportgen.inputs.events import read_events
-from reportgen.inputs.formats import LONGEST_TEXT, pruned
+from reportgen.inputs.formats import LONGEST_TEXT, Formats, pruned
 from reportgen.inputs.records import NumberText
 from reportgen.inputs.sources import Source
 from reportgen.names import Names
 from reportgen.resources import resource_dir
+from reportgen.warehouse import Limits
 
 DOCS = (Path(__file__).parent.parent / "docs" / "sources.md").read_text(encoding="utf-8")
 _SAVED = re.compile(r"Save this as `([^`]+)`:\n\n(`{3,4})\w+\n(.*?)^\2$", re.MULTILINE | re.DOTALL)
@@ -203,6 +204,7 @@ MINE = 'keys = ["who"]\n[[recognised]]\nmine = true\n'
         (MINE, GIVES.replace("as agent", "as agnet"), "did you mean 'agent'"),
         (MINE, "select file_no, line_no, part from read_csv('/etc/passwd')", ""),
         (MINE, "select 1; select 2", "exactly one SELECT"),
+        (MINE, GIVES.replace("select ", "select 1 as agent, ", 1), "gives two columns 'agent'"),
     ],
 )
 def test_what_is_wrong_with_a_format_is_said(tmp_path: Path, front: str, select: str, what: str) -> None:
@@ -215,6 +217,35 @@ def test_what_is_wrong_with_a_format_is_said(tmp_path: Path, front: str, select:
     path.write_bytes(jsonl({"mine": 1, "who": "w"}))
     with pytest.raises(ReportgenError) as caught:
         read_events([Source(path, "e.jsonl", "events")], tmp_path / "out.csv", Names(), project=tmp_path)
+    assert caught.value.where.startswith("sql/formats/mine.sql")
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["null as file_no, line_no, part", "file_no, null as line_no, part", "9 as file_no, line_no, part",
+     "'x' as file_no, line_no, part", "file_no, line_no + 1000 as line_no, part", "file_no, line_no, part + 1 as part",
+     "file_no, line_no + range as line_no, part"],
+)  # fmt: skip
+def test_a_format_gives_events_of_its_own_lines_only(tmp_path: Path, place: str) -> None:
+    own(tmp_path, MINE, f"select {place}, 'w' as agent from lines, range(2)")
+    path = tmp_path / "e.jsonl"
+    path.write_bytes(jsonl({"mine": 1}, {"agent": "other", "total_tokens": 1}))
+    with pytest.raises(ReportgenError, match="none of its lines is there") as caught:
+        read_events([Source(path, "e.jsonl", "events")], tmp_path / "out.csv", Names(), project=tmp_path)
+    assert (caught.value.where, caught.value.exit_code) == ("sql/formats/mine.sql", 2)
+
+
+def test_a_format_of_ones_own_that_never_ends_is_stopped(tmp_path: Path) -> None:
+    own(tmp_path, MINE, "select *, (select sum(a.range * b.range) from range(100000) a, range(1000000) b) as cost_usd"
+        " from (select file_no, line_no, part from lines)")  # fmt: skip
+    folder = tmp_path / "between"
+    folder.mkdir()
+    formats = Formats(find_formats(tmp_path), folder, limits=Limits(seconds=1))
+    formats.begin(tmp_path / "e.jsonl")
+    (mine,) = [one for one in formats.formats if one.file.id == "mine"]
+    formats.add(mine, {"mine": 1}, 0, 1, 0)
+    with pytest.raises(ReportgenError, match=r"stopped after 1 s .*detector_seconds") as caught:
+        formats.read(None)
     assert caught.value.where.startswith("sql/formats/mine.sql")
 
 

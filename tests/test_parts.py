@@ -178,6 +178,23 @@ def test_a_report_after_appends_has_the_bytes_of_one_from_nothing(
     assert outputs(project) == after_appends
 
 
+def test_what_the_folders_above_are_called_is_no_data(tmp_path: Path) -> None:
+    # DuckDB takes `key=value` in a path for a column, of what it is told to read.
+    content = lines(0, 9_000)
+    assert len(content) > 1_000_000
+    made = []
+    for name in ("plain", "cost_usd=5/agent=zz/env=prod"):
+        project = tmp_path / name / "p"
+        (project / "budget").mkdir(parents=True)
+        (project / "budget" / "cost-events.jsonl").write_bytes(content)
+        for more in (b"", lines(9_000, 9_010), lines(9_010, 18_500)):
+            with (project / "budget" / "cost-events.jsonl").open("ab") as writer:
+                writer.write(more)
+            build(project)
+        made.append(outputs(project))
+    assert made[0] == made[1]
+
+
 def outputs(project: Path) -> dict[str, bytes]:
     found = [project / "RECOMMENDATIONS.md", *(project / "site").rglob("*")]
     return {str(path.relative_to(project)): path.read_bytes() for path in found if path.is_file()}

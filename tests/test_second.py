@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import random
+import signal
 import threading
 import time
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
+from project import event, write_project
 
+from reportgen import build
 from reportgen.beside import Beside
+from reportgen.engine import Engine
+from reportgen.errors import ReportgenError
 from reportgen.second import AskAhead, make_all
 
 
@@ -150,3 +157,42 @@ def test_beside_raises_what_it_met_when_it_is_left() -> None:
         raise KeyError("its own comes first")
     with Beside(lambda: 7) as seven:
         assert seven.result() == 7
+
+
+def test_beside_is_not_left_before_its_work_has_ended_whatever_comes() -> None:
+    done: list[int] = []
+
+    def work() -> None:
+        time.sleep(0.05)
+        # Ctrl-C, while the other one only waits.
+        signal.raise_signal(signal.SIGINT)
+        time.sleep(0.1)
+        done.append(1)
+
+    with pytest.raises(KeyboardInterrupt), Beside(work):
+        pass
+    assert done == [1]
+
+
+def test_a_query_that_ctrl_c_stopped_is_an_interrupt() -> None:
+    with Engine() as engine:
+        # As DuckDB raises it; whatever else is raised so is a fault.
+        for said, wanted in (("Query interrupted", KeyboardInterrupt), ("boom", RuntimeError)):
+            error = RuntimeError(said)
+
+            class Con:
+                def execute(self, *_: object, error: Exception = error) -> None:
+                    raise error
+
+            with pytest.raises(wanted):
+                engine._run("", "select 1", con=cast(Any, Con()))
+
+
+@pytest.mark.parametrize("sign", ["?", "\\"])
+def test_a_folder_in_which_duckdb_finds_no_file_is_refused_by_name(sign: str, tmp_path: Path) -> None:
+    project = write_project(tmp_path / f"a{sign}b" / "c", [event("2026-11-02T09:00:00Z", "w", "docs", cost_usd=1)])
+    with pytest.raises(ReportgenError) as raised:
+        build(project)
+    assert raised.value.exit_code == 2
+    assert raised.value.what.endswith(f"whose name holds {sign}")
+    assert not (project / "site").exists()

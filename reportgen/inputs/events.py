@@ -23,9 +23,12 @@ from reportgen.inputs.sources import Source
 from reportgen.inputs.staging import SMALLEST, Stage
 from reportgen.inputs.taking import Cumulative
 from reportgen.names import Names
-from reportgen.warehouse import Warehouse
+from reportgen.warehouse import Limits, Warehouse
 
 __all__ = ["COLUMNS", "EventsRead", "load_events", "read_events", "snippet"]
+
+#: So many times as long as a detector may a format of the project's own take: it reads all its lines, not sums of them.
+_FORMAT_TIMES = 10
 
 
 def read_events(
@@ -79,7 +82,8 @@ def load_events(
     `read_events`.
     """
     sink = folder / "events.csv"
-    formats = Formats(find_formats(project), folder, None if project is None else project / "sql")
+    limits = Limits(store.limits.seconds * _FORMAT_TIMES, store.limits.memory)
+    formats = Formats(find_formats(project), folder, None if project is None else project / "sql", limits)
     rows = EventCsv(sink)
     try:
         reading = Reading(sources, rows, names, as_of, fields or {}, redact, cumulative, on_progress, formats)

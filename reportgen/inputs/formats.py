@@ -22,8 +22,8 @@ from reportgen.inputs.times import utc_text
 from reportgen.macros import make_macros
 from reportgen.quickclass import dataclass
 from reportgen.sqlfile import near
-from reportgen.sqltext import quoted
-from reportgen.warehouse import SqlError, Warehouse
+from reportgen.sqltext import NO_HIVE, quoted
+from reportgen.warehouse import Limits, SqlError, Warehouse
 
 #: A longer text in a record is cut: what tells an event from another is short, and prompts are long.
 LONGEST_TEXT = 1000
@@ -71,6 +71,8 @@ class Formats:
     formats: Sequence[Format]
     folder: Path
     own: Path | None = None
+    #: How long and how large a SELECT of the project's own may get.
+    limits: Limits = field(default_factory=Limits)
     #: Where the file at hand lies: its innermost folders and its name, as they go into the CSV.
     _place: str = ","
     #: By format's id: its records.
@@ -118,7 +120,7 @@ class Formats:
         used = [one for one in self.formats if one.file.id in self._aside]
         if not used:
             return iter(())
-        store = Warehouse(self.folder / "formats.duckdb")
+        store = Warehouse(self.folder / "formats.duckdb", limits=self.limits)
         try:
             for number, one in enumerate(used):
                 self._load(store, number, self._aside[one.file.id])
@@ -142,7 +144,7 @@ class Formats:
             f"create table {_TABLE}_{number} as select file_no, line_no, part, line_time,"
             " list_transform(string_split(coalesce(folders, ''), ' '), lambda x: decode(unhex(x))) as folders,"
             " decode(unhex(file)) as file, cast(record as json) as record"
-            f" from read_csv({quoted(str(aside.path))}, header = false, auto_detect = false, delim = ',',"
+            f" from read_csv({quoted(str(aside.path))}, {NO_HIVE}, header = false, auto_detect = false, delim = ',',"
             f" quote = '\"', escape = '\"', nullstr = '', new_line = '\\n', max_line_size = {3 * _LARGEST},"
             f" columns = {{{kinds}}})"
         )
@@ -206,10 +208,24 @@ def _candidates(store: Warehouse, one: Format) -> list[str]:
         columns = [name for name, _ in store.describe(text)]
         check_columns(one, columns)
         note = "" if NOTE in columns else ", cast(null as varchar) as note"
-        store.query(f"create or replace table candidates as select *{note} from ({text}\n) order by all")
+        store.query(
+            f"create or replace table candidates as select *{note} from ({text}\n) order by all",
+            bounded=file.origin == "project",
+        )
+        places = " and ".join(f"l.{name} = try_cast(c.{name} as bigint)" for name in PLACE)
+        strange = store.query(
+            f"select {', '.join(PLACE)} from candidates as c where not exists (select 1 from lines as l where {places})"
+            " order by all limit 1"
+        ).rows
     except SqlError as error:
         where = f"{file.name}:{error.line}" if error.line else file.name
         raise ReportgenError(where, error.message, error.hint or "Mend the SQL of the format.") from error
+    if strange:
+        said = ", ".join(f"{name} {value}" for name, value in zip(PLACE, strange[0], strict=True))
+        raise file.problem(
+            f"the SELECT gives a row of {said}, and none of its lines is there",
+            "Give each row the file_no, line_no and part of a row of `lines`, as they are.",
+        )
     return columns
 
 
@@ -218,6 +234,9 @@ def check_columns(one: Format, columns: Sequence[str]) -> None:
     needed = {*PLACE, *(name for rule in one.once for name in rule.columns)}
     for name in sorted(needed - set(columns)):
         raise one.file.problem(f"the SELECT gives no column '{name}'", "Every format gives file_no, line_no and part.")
+    for name in columns:
+        if columns.count(name) > 1:
+            raise one.file.problem(f"the SELECT gives two columns '{name}'", "Leave one of them out.")
     known = (*EVENT, NOTE, *sorted(needed))
     for name in columns:
         if name not in known:

@@ -11,7 +11,7 @@ from reportgen.inputs.lines import LineFile
 from reportgen.inputs.plainfile import LONGEST_LINE
 from reportgen.inputs.shapes import Path as KeyPath
 from reportgen.quickclass import dataclass
-from reportgen.sqltext import quoted
+from reportgen.sqltext import NO_HIVE, quoted
 
 
 class Sampling(NamedTuple):
@@ -77,7 +77,7 @@ class Counts:
 
 def table_of(path: Path) -> str:
     """Return SQL for the table in a file that was staged."""
-    return f"read_parquet({quoted(str(path))}, file_row_number = true)"
+    return f"read_parquet({quoted(str(path))}, file_row_number = true, {NO_HIVE})"
 
 
 def columns_of(kinds: Sequence[tuple[str, KeyPath]]) -> str | None:
@@ -116,8 +116,8 @@ def member(path: KeyPath) -> str:
 def lines_of(path: Path) -> str:
     """A table function that gives every line as it is. An empty line comes as null."""
     return (
-        f"read_csv({quoted(str(path))}, columns = {{'line': 'varchar'}}, auto_detect = false, header = false,"
-        f" delim = '\\x01', quote = '', escape = '', comment = '', new_line = '\\n',"
+        f"read_csv({quoted(str(path))}, {NO_HIVE}, columns = {{'line': 'varchar'}}, auto_detect = false,"
+        " header = false, delim = '\\x01', quote = '', escape = '', comment = '', new_line = '\\n',"
         f" max_line_size = {2 * LONGEST_LINE})"
     )
 

@@ -36,7 +36,7 @@ from reportgen.inputs.staged import (
 )
 from reportgen.quickclass import dataclass
 from reportgen.sqlerror import SqlError
-from reportgen.sqltext import quoted
+from reportgen.sqltext import NO_HIVE, quoted
 from reportgen.warehouse import Warehouse
 
 #: A smaller file is read sooner line by line.
@@ -194,7 +194,7 @@ class Stage:
         else:
             shape, proof = f"case {shape} else 0 end", f"case shape {proof} end"
         source = (
-            f"select {split} from read_ndjson({quoted(str(path))}, columns = {columns}, records = true,"
+            f"select {split} from read_ndjson({quoted(str(path))}, columns = {columns}, records = true, {NO_HIVE},"
             f" maximum_object_size = {2 * LONGEST_LINE})"
         )
         try:
@@ -206,7 +206,9 @@ class Stage:
                 select count(*), sum(hash(text)), bit_xor(hash(text)), sum(strlen(text)) + count(*)
                 from (
                     select cast(json as varchar) as text
-                    from read_ndjson_objects({quoted(str(path))}, maximum_object_size = {2 * LONGEST_LINE})
+                    from read_ndjson_objects(
+                        {quoted(str(path))}, {NO_HIVE}, maximum_object_size = {2 * LONGEST_LINE}
+                    )
                 )
                 """
             ).rows[0]

@@ -278,7 +278,7 @@ spending as (
     left join sessions as s on n.session = s.session
     left join agent_types as a on n.agent_id = a.agent_id
     left join calls as c on n.parent_tool = c.tool_id
-    where n.note is not null or (n.kind = 'assistant' and n.has_usage and n.session is not null)
+    where n.note is not null or (n.kind = 'assistant' and n.has_usage)
 ),
 
 ranked as (

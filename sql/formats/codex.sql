@@ -18,7 +18,7 @@ timestamp = true
 payload = { is = "object" }
 
 [[once]]
-key = ["origin", "answer_no"]
+key = ["origin", "answer_no", "total"]
 keep = ["is_copy", "file_no", "line_no"]
 others = "duplicate"
 doc = """
@@ -202,6 +202,8 @@ select
     a.part,
     coalesce(o.origin, a.session) as origin,
     a.answer_no,
+    -- A session that goes on in another file counts on there.
+    coalesce(cast(a.total_usage as varchar), '') as total,
     o.origin is not null as is_copy,
     a.record ->> '$.timestamp' as event_time,
     f.agent,
