@@ -278,7 +278,7 @@ SETTINGS: tuple[Setting, ...] = (
         accepts="a whole number from 1 to 86,400",
         default="30",
         sample="30",
-        meaning="The longest that one detector, one chart, or one mart of the project may take.",
+        meaning="The longest one detector, chart or mart of the project may take; a format of its own: ten times that.",
     ),
     Setting(
         table="limits",
