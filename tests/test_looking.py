@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from event_world import jsonl
 
+from reportgen import build
 from reportgen.cli import run
 from reportgen.doctor import Finding, examine
 from reportgen.errors import ReportgenError
@@ -183,6 +184,17 @@ def test_what_looks_wrong(project: Path, code: str, records: list[Any]) -> None:
     put(project / "cost-events.jsonl", *records)
     wrong = {one.code for one in found(project).values() if one.kind == "wrong"}
     assert code in wrong
+
+
+def test_of_sessions_three_detectors_more_are_asked_unless_they_are_switched_off(project: Path) -> None:
+    put(project.parent / "claude" / "projects" / "-work-shop" / "s1.jsonl", SESSION)
+    more = {"expensive_model", "low_cache_use", "run_cost_trend"}
+    seen = {one.detector for one in build(project, source=["claude-code"]).report.detectors}
+    assert (len(seen), seen & more) == (7, more)
+    (project / "reportgen.toml").write_text("[detectors.low_cache_use]\nenabled = false\n", encoding="utf-8")
+    assert more - {one.detector for one in build(project, source=["claude-code"]).report.detectors} == {"low_cache_use"}
+    put(project / "cost-events.jsonl", FLAT)
+    assert not more & {one.detector for one in build(project).report.detectors}
 
 
 def test_what_doctor_says_to_do_next_can_be_done(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ Compares what an agent pays for 1,000 tokens on one model with what the same age
 pipeline. Both sides need enough runs. Of several such models the one with the highest price is reported.
 """
 enabled = false
+sessions = true
 finding = """
 {subject} pays {observed} for 1,000 tokens on {model} in {pipeline}, and {baseline} on its other models: {ratio:n} \
 times as much, in {model_runs:n} of the {agent_runs} it is in."""

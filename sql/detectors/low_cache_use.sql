@@ -7,6 +7,7 @@ from the prompt cache with the input tokens that they paid in full. Only events 
 input could have been cached the numbers can't tell: look at one run before you change anything.
 """
 enabled = false
+sessions = true
 finding = """
 In {runs} of {pipeline}, {subject} made {calls} calls with a mean input of {mean_input}, and read only \
 {cache_read_tokens} from the cache beside the {input_tokens} that it sent: {observed} of them."""

@@ -7,6 +7,7 @@ pipeline's cost measure. A rise to at least the ratio is reported, if most of th
 mean: one run that ran away is an outlier, not a trend.
 """
 enabled = false
+sessions = true
 finding = """
 A run of {pipeline} cost {baseline} on average before {middle_time}, and {observed} from then on: {ratio:n} times as \
 much. {above} of the later {recent_runs} cost more than the earlier mean."""
