@@ -103,8 +103,8 @@ class Engine:
 
         `data`: what the new one begins as.
 
-        `threads`: how many cores a query may use (None: all). Where the inputs are small one is quicker, and so is
-        `pair`: a second connection shares the work. Two large queries at once would need the memory of both.
+        `threads`: how many cores a query may use (None: all). Where the inputs are small one is quicker. `pair`: a
+        second connection shares the work, which is quicker, too: no query keeps all cores busy all the time.
         """
         self.limits = limits or Limits()
         if path is not None and (odd := next((sign for sign in _NOT_IN_PATHS if sign in str(path.absolute())), None)):

@@ -29,8 +29,6 @@ from reportgen.warehouse import Begun, Limits, Warehouse, begin
 
 #: Inputs of fewer bytes than this are small.
 _SMALL = 1_000_000
-#: A warehouse of fewer bytes than this has no table that a query needs much memory for.
-_SMALL_MARTS = 100_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,10 +52,9 @@ def open_warehouse(settings: Settings, inputs: Inputs, *, again: bool = False) -
         limits = Limits(settings.detector_seconds, settings.memory)
         small = _bytes_of(inputs) < _SMALL
         path = settings.work / "warehouse.duckdb"
-        pair = small or (again and path.stat().st_size < _SMALL_MARTS)
         # On a small project, sharing out the work of one query takes longer than doing it.
         begun = _begun(settings) if small and not again else None
-        store = Warehouse(path, limits=limits, threads=1 if small else None, again=again, pair=pair, begun=begun)
+        store = Warehouse(path, limits=limits, threads=1 if small else None, again=again, pair=True, begun=begun)
         if again:
             _keep_marts_only(store, settings)
         return store
