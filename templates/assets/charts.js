@@ -324,6 +324,11 @@
       }
     }, { rootMargin: "600px" });
     charts.forEach((chart) => watcher.observe(chart));
+    /* The others while the page rests: a picture of the whole page has no empty frame. */
+    const rest = [...charts];
+    const idle = window.requestIdleCallback ?? setTimeout;
+    const next = () => rest.length && idle(() => { draw(rest.shift()); next(); });
+    addEventListener("load", next);
     const follows = () => recolour(themeNow());
     new MutationObserver(follows).observe(root, { attributeFilter: ["data-theme"] });
     systemDark.addEventListener("change", follows);

@@ -33,6 +33,17 @@ def test_hovering_a_chart_shows_the_value_and_says_nothing(sites: dict[str, Path
         assert one.said == []
 
 
+def test_charts_below_the_window_are_drawn_while_the_page_rests(sites: dict[str, Path], reader: Readers) -> None:
+    one = reader(viewport={"width": 320, "height": 300})
+    page = one.open(sites["sample"] / "index.html")
+    below = page.evaluate("[...document.querySelectorAll('.plot')].pop().getBoundingClientRect().top - innerHeight")
+    # Farther away than what is drawn because the window comes near.
+    assert below > 600
+    one.until("[...document.querySelectorAll('.plot')].every((box) => box.querySelector('.main-svg'))")
+    assert page.evaluate("scrollY") == 0
+    assert one.said == []
+
+
 def test_an_empty_project_is_silent_too(sites: dict[str, Path], reader: Readers) -> None:
     one = reader(viewport=WIDE)
     for path in sorted(sites["empty"].rglob("*.html")):
