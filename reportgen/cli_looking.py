@@ -19,7 +19,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 
 @click.command("inspect", context_settings=HELP, short_help="Say how a file of cost events is understood.")
 @click.argument("files", nargs=-1, metavar="FILE…")
-@click.option("--source", multiple=True, metavar="TOOL", help="claude-code, codex: your own sessions.")
+@click.option("--source", multiple=True, metavar="TOOL", help="claude-code, codex, opencode: your own sessions.")
 @click.option(
     "--project", "-p", default=".", metavar="DIR", type=click.Path(file_okay=False),
     help="Whose settings and formats hold.  [default: .]",
@@ -57,7 +57,7 @@ def _safe(line: str) -> str:
 
 @click.command("doctor", context_settings=HELP, short_help="Say what a project lacks and what looks wrong.")
 @click.argument("project_dir", default=".", type=click.Path(file_okay=False))
-@click.option("--source", multiple=True, metavar="TOOL", help="claude-code, codex: look at your own sessions.")
+@click.option("--source", multiple=True, metavar="TOOL", help="claude-code, codex, opencode: your own sessions.")
 @json_option
 @click.option("--strict", is_flag=True, help="Exit 1 where something looks wrong.")
 @click.pass_context

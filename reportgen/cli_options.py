@@ -62,7 +62,9 @@ def report_options(command: F) -> F:
         click.option(
             "--events", type=path, multiple=True, help="Cost events: file, folder or quoted glob. Repeatable."
         ),
-        click.option("--source", multiple=True, metavar="TOOL", help="claude-code, codex: read your own sessions."),
+        click.option(
+            "--source", multiple=True, metavar="TOOL", help="claude-code, codex, opencode: read your own sessions."
+        ),
         click.option("--feedback", type=path, multiple=True, help="Feedback: a file or a quoted glob. Repeatable."),
         click.option("--healing-log", type=path, help="The log that `reportgen heal` wrote."),
         click.option("--budget", type=path, help="Limits to hold the spending against."),

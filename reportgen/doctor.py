@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from reportgen.errors import ExitCode, ReportgenError
 from reportgen.found import Found
-from reportgen.inputs.sources import Inputs, claude_roots, codex_roots, find_inputs
+from reportgen.inputs.sources import TOOLS, Inputs, find_inputs, session_files
 from reportgen.inspecting import marts_of
 from reportgen.published import sources_of
 from reportgen.quickclass import dataclass
@@ -29,6 +29,8 @@ _NOTICES = {
     "price-unknown": "{prices}",
     "price-differs": 'reportgen query "select * from price_checks"',
     "file-damaged": "{inspect}",
+    "database-strange": "{inspect}",
+    "database-unreadable": "{inspect}",
     "json-array": "jq -c '.[]' {file} > {file}.lines.jsonl",
     "otlp-not-read": "{inspect}",
     "no-events": "{inspect}   (then name the keys in [events.fields])",
@@ -105,11 +107,12 @@ def _nothing(error: ReportgenError, several: Path) -> Iterator[Finding]:
             next_command="reportgen build PROJECT PROJECT …   (with their folders, as it was made)",
         )  # fmt: skip
         return
-    for tool, roots in (("claude-code", claude_roots()), ("codex", codex_roots())):
-        if sessions := sum(1 for root in roots for _ in root.rglob("*.jsonl")):
+    for tool in TOOLS:
+        if sessions := sum(1 for _ in session_files(tool)):
             yield Finding(
                 kind="missing", code="no-input",
-                what=f"{error.what} here, but {sessions:,} session files of {tool} are on this machine",
+                what=f"{error.what} here, but {sessions:,} session file{'s' if sessions > 1 else ''} of {tool}"
+                f" {'are' if sessions > 1 else 'is'} on this machine",
                 next_command=f"reportgen build --source {tool}",
             )  # fmt: skip
             return

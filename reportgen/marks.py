@@ -17,6 +17,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from reportgen.inputs.sources import Inputs
+from reportgen.inputs.sqlitefile import SQLITE, write_ahead
 from reportgen.quickclass import dataclass
 from reportgen.resources import resource_dir
 from reportgen.settings import Settings
@@ -111,7 +112,19 @@ def reading_key(settings: Settings) -> str:
 
 
 def mark(path: Path, name: str, *, full: bool = False) -> Mark:
-    """Look at one file, a link followed. Raises OSError."""
+    """Look at one file, a link followed, and at what is part of it in a file beside it. Raises OSError."""
+    one = _mark_of(path, name, full=full)
+    with path.open("rb") as file:
+        is_database = file.read(len(SQLITE)) == SQLITE
+    waiting = write_ahead(path)
+    if not (is_database and waiting.exists()):
+        return one
+    more = _mark_of(waiting, "", full=full)
+    whole = None if one.full is None or more.full is None else _hash([one.full, more.full])
+    return Mark(name, _hash([one.quick, more.quick]), whole)
+
+
+def _mark_of(path: Path, name: str, *, full: bool) -> Mark:
     with path.open("rb") as file:
         status = os.fstat(file.fileno())
         size = status.st_size

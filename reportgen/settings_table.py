@@ -90,11 +90,11 @@ SETTINGS: tuple[Setting, ...] = (
         key="source",
         field="source",
         reads=read.event_sources,
-        accepts='"claude-code", "codex", or a list of them',
+        accepts='"claude-code", "codex", "opencode", or a list of them',
         default="the cost events of the project",
         sample='"claude-code"',
-        meaning="Read the sessions that a tool keeps, in place of the default files or with those that are named:"
-        " claude-code: below ~/.claude/projects ($CLAUDE_CONFIG_DIR); codex: below ~/.codex ($CODEX_HOME).",
+        meaning="Read the sessions that a tool keeps, in place of the default files or with those named: claude-code:"
+        " ~/.claude ($CLAUDE_CONFIG_DIR); codex: ~/.codex ($CODEX_HOME); opencode: ~/.local/share/opencode.",
         flag="--source",
     ),
     Setting(

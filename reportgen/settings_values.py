@@ -15,7 +15,7 @@ from reportgen.redact import redact
 _DURATION = re.compile(r"([0-9]{1,15})\s*([smhd])")
 _MEMORY = re.compile(r"([0-9]{1,7})\s*(MB|GB)")
 #: Tools whose sessions are found without a path.
-SOURCES = ("claude-code", "codex")
+SOURCES = ("claude-code", "codex", "opencode")
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _LONGEST = timedelta(days=36_525)
 _SHORTEST = timedelta(seconds=1)

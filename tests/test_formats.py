@@ -44,7 +44,7 @@ def message(session: str, ident: str | None, output: int, at: str = "09:00:00", 
 
 
 def test_the_built_in_formats_pass_their_tests_and_the_check(tmp_path: Path) -> None:
-    run = run_all(tmp_path, ["claude_code", "codex", "otlp_genai"])
+    run = run_all(tmp_path, ["claude_code", "codex", "opencode", "otlp_genai"])
     assert run.passed, [result.message for result in run.results]
     assert len(run.results) >= 9
     assert not [problem for problem in check(None) if "formats" in problem.path]
@@ -253,7 +253,8 @@ def test_a_project_takes_the_place_of_a_built_in_format(tmp_path: Path) -> None:
     own(tmp_path, MINE, GIVES).rename(tmp_path / "sql" / "formats" / "claude_code.sql")
     formats = find_formats(tmp_path)
     assert [(one.file.id, one.title) for one in formats] == [
-        ("claude_code", "Mine"), ("codex", "Codex sessions"), ("otlp_genai", "OpenTelemetry GenAI spans"),
+        ("claude_code", "Mine"), ("codex", "Codex sessions"), ("opencode", "opencode sessions"),
+        ("otlp_genai", "OpenTelemetry GenAI spans"),
     ]  # fmt: skip
 
 

@@ -132,7 +132,7 @@ def test_an_empty_project_is_told_how_to_begin(project: Path) -> None:
     assert run(["doctor"]) == 3
     put(Path(os.environ["CLAUDE_CONFIG_DIR"]) / "projects" / "-x" / "s1.jsonl", SESSION)
     one = found(project)["no-input"]
-    assert "1 session files of claude-code" in one.what
+    assert "1 session file of claude-code is" in one.what
     assert one.next_command == "reportgen build --source claude-code"
     # So does a build, before anything else.
     with pytest.raises(ReportgenError) as raised:

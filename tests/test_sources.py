@@ -154,6 +154,22 @@ def test_sessions_of_codex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert names(find(tmp_path, source=("codex",))) == ["codex/2026/05/02/rollout-1.jsonl", "codex/rollout-0.jsonl"]
 
 
+def test_databases_of_opencode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path / "share", "opencode/opencode.db", "opencode/opencode-dev.db", "opencode/opencode.db-wal", "opencode/x.db",
+        "opencode/storage/opencode.db")  # fmt: skip
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    found = ["opencode/opencode-dev.db", "opencode/opencode.db"]
+    (tmp_path / "share" / "opencode" / "opencode.db").write_bytes(b"{}")
+    assert names(find(tmp_path, source=("opencode",))) == found
+    put(tmp_path / "mine", "opencode.db")
+    monkeypatch.setenv("OPENCODE_DATA_DIR", str(tmp_path / "mine"))
+    assert names(find(tmp_path, source=("opencode",))) == ["opencode/opencode.db"]
+    monkeypatch.setenv("OPENCODE_DATA_DIR", str(tmp_path / "none"))
+    error = refused(tmp_path, source=("opencode",))
+    assert (error.where, "no session of opencode found" in error.what) == ("--source", True)
+    assert "OPENCODE_DATA_DIR" in error.next_step
+
+
 def test_no_session_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "nowhere"))
     error = refused(tmp_path, source=("claude-code",))

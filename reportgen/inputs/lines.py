@@ -1,4 +1,4 @@
-"""Physical lines of a file, whatever it is wrapped in: plain, gzip or zstd, UTF-8, UTF-16 or UTF-32.
+"""Physical lines of a file, whatever it is wrapped in: plain, gzip or zstd, UTF-8, UTF-16 or UTF-32, a database.
 
 Content decides, never the file's name. A line is what stands between two LF bytes, without the LF; a CR before it
 stays, as JSON takes it for white space. Nothing is held in memory but a piece of the file and the line at hand.
@@ -17,14 +17,18 @@ from typing import Literal, Protocol
 
 import zstandard
 
+from reportgen.inputs.sqlitefile import SQLITE, STRANGE, UNREADABLE
+
 #: The longest line that is held; a longer one is given as `TooLong`. Lines of several MB are ordinary.
 MAX_LINE_BYTES = 64 * 1024 * 1024
 
-#: Why a compressed file gave less than was packed (`LineFile.damage`).
+#: Why a compressed file gave less than was packed (`LineFile.damage`; of a database: `sqlitefile`).
 CUT_SHORT = "the compressed file is cut short here"
 DAMAGED = "the compressed file is damaged here"
 
 _READ = 256 * 1024
+#: Bytes that tell how a file is packed.
+_HEAD = len(SQLITE)
 #: A few packed bytes can hold very much: the packed piece bounds what is unpacked at once (64 MiB, 128 MiB).
 _GZIP_PIECE = 64 * 1024
 _ZSTD_PIECE = 4 * 1024
@@ -76,7 +80,7 @@ class LineFile:
         self.unterminated = False
         #: Only the last line is given when `unterminated` is set, whatever its number.
         self.last_line = 0
-        #: `CUT_SHORT`, `DAMAGED` or None; known when the lines are through.
+        #: `CUT_SHORT`, `DAMAGED`, `STRANGE`, `UNREADABLE` or None; known when the lines are through.
         self.damage: str | None = None
 
     def __iter__(self) -> Iterator[bytes]:
@@ -125,19 +129,36 @@ class LineFile:
     def is_plain(self) -> bool:
         """Say whether the bytes in the file are those of its lines: not packed, and no UTF-16."""
         with self._path.open("rb") as file:
-            head = file.read(4)
+            head = file.read(_HEAD)
         return _packed(head) is None and _encoding(head) is None
 
     def unpacked(self) -> Iterator[bytes]:
         """Yield the content as it was before it was packed, in pieces, and note damage."""
         with self._path.open("rb") as file:
-            packed = _packed(file.read(4))
-        if packed == "gzip":
+            packed = _packed(file.read(_HEAD))
+        if packed == "sqlite":
+            yield from self._of_database()
+        elif packed == "gzip":
             yield from self._salvaged(_gzip_unpacker, _GZIP_PIECE)
         elif packed == "zstd":
             yield from self._salvaged(_zstd_unpacker, _ZSTD_PIECE)
         else:
             yield from self._pieces(_READ)
+
+    def _of_database(self) -> Iterator[bytes]:
+        # Hardly anybody has one, and SQLite takes a while to be loaded.
+        import sqlite3
+
+        from reportgen.inputs import database
+
+        if self._on_bytes:
+            self._on_bytes(self._path.stat().st_size)
+        try:
+            yield from database.lines(self._path)
+        except database.StrangeError:
+            self.damage = STRANGE
+        except sqlite3.Error:
+            self.damage = UNREADABLE
 
     def _pieces(self, size: int) -> Iterator[bytes]:
         with self._path.open("rb") as file:
@@ -182,11 +203,13 @@ class LineFile:
             return
 
 
-def _packed(magic: bytes) -> Literal["gzip", "zstd"] | None:
-    """Tell how a file is packed from its first four bytes."""
+def _packed(magic: bytes) -> Literal["gzip", "zstd", "sqlite"] | None:
+    """Tell how a file is packed from its first bytes."""
+    if magic == SQLITE:
+        return "sqlite"
     if magic[:2] == b"\x1f\x8b":
         return "gzip"
-    if magic == b"\x28\xb5\x2f\xfd" or (magic[1:] == b"\x2a\x4d\x18" and 0x50 <= magic[0] <= 0x5F):
+    if magic[:4] == b"\x28\xb5\x2f\xfd" or (magic[1:4] == b"\x2a\x4d\x18" and 0x50 <= magic[0] <= 0x5F):
         return "zstd"
     return None
 

@@ -29,6 +29,7 @@ from reportgen.inputs.records import (
 from reportgen.inputs.remarks import Remarks
 from reportgen.inputs.repeats import Repeats
 from reportgen.inputs.sources import Source, shown_name
+from reportgen.inputs.sqlitefile import STRANGE, UNREADABLE
 from reportgen.inputs.staged import Staged
 from reportgen.inputs.staging import Stage
 from reportgen.inputs.taking import Cumulative, Fate, Taker
@@ -38,6 +39,8 @@ from reportgen.names import Names
 
 _T = TypeVar("_T")
 _TOO_LONG = f"longer than {MAX_LINE_BYTES // (1024 * 1024)} MiB"
+#: What is said of a file by why it gave less than it might.
+_DAMAGES = {STRANGE: "database-strange", UNREADABLE: "database-unreadable"}
 #: What a record can't be read for, whichever library says so.
 _UNREADABLE = (ValueError, StopIteration, RecursionError, ArithmeticError)
 
@@ -308,7 +311,7 @@ class Reading:
                 # What is missing begins on a line of its own, which nothing was seen of.
                 account.lines += 1
                 self._reject(account, account.lines, file.damage, b"")
-            self._remarks.add_at(self._remarks.file, account.lines, "file-damaged")
+            self._remarks.add_at(self._remarks.file, account.lines, _DAMAGES.get(file.damage, "file-damaged"))
         elif not account.lines:
             self._remarks.add_at(self._remarks.file, None, "file-empty")
 

@@ -20,6 +20,18 @@ _MESSAGES: dict[str, tuple[str, str, str]] = {
         "The compressed file is cut short or damaged; what could be unpacked was read. Copy it again from its source.",
         "",
     ),
+    "database-strange": (
+        "warning",
+        "The file is a SQLite database, and none of opencode: nothing in it was read."
+        " Write what it holds as cost events, one JSON object a line.",
+        "",
+    ),
+    "database-unreadable": (
+        "warning",
+        "The database is damaged, or something has it locked: the rest of it was not read. Run it again when nothing"
+        " writes to it, or name a copy.",
+        "",
+    ),
     "json-array": (
         "warning",
         "The file seems to hold one JSON array; cost events are one JSON object a line."

@@ -7,7 +7,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from reportgen.errors import ExitCode, ReportgenError
@@ -33,7 +33,7 @@ _SAID: dict[InputKind, str] = {
 #: Content is compared by its beginning first, so that different files are not read twice.
 _FIRST_BYTES = 64 * 1024
 #: What says where a tool keeps its files, where that is not the usual place.
-_HOMES = {"claude-code": "CLAUDE_CONFIG_DIR", "codex": "CODEX_HOME"}
+_HOMES = {"claude-code": "CLAUDE_CONFIG_DIR", "codex": "CODEX_HOME", "opencode": "OPENCODE_DATA_DIR"}
 _PROJECT_FOLDER = re.compile(r"\A(?:-|[A-Za-z]--)[^.]*\Z")
 #: The files of a folder that is named for cost events.
 _ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
@@ -87,9 +87,27 @@ def codex_roots() -> list[Path]:
     return _roots("codex", ("sessions", "archived_sessions"), (".codex",))
 
 
-def _any(roots: Iterable[Path]) -> bool:
-    """Say whether there is a session in one of the folders."""
-    return any(True for root in roots for _ in root.rglob("*.jsonl"))
+def opencode_roots() -> list[Path]:
+    """Return the folders in which opencode keeps its databases."""
+    shared = os.environ.get("XDG_DATA_HOME", "")
+    return _roots("opencode", ("",), (f"{shared}/opencode" if shared else ".local/share/opencode",))
+
+
+#: Tools whose sessions are found without a path, each with its folders and what its files are called in them.
+TOOLS: Mapping[str, tuple[Callable[[], list[Path]], str]] = {
+    "claude-code": (claude_roots, "**/*.jsonl*"),
+    "codex": (codex_roots, "**/*.jsonl*"),
+    "opencode": (opencode_roots, "opencode*.db"),
+}
+
+
+def session_files(tool: str) -> Iterator[tuple[Path, Path]]:
+    """Yield each file in which a tool keeps its sessions, and the folder that it was looked for in."""
+    roots, pattern = TOOLS[tool]
+    for root in roots():
+        for path in sorted(root.glob(pattern)):
+            if path.name.endswith((*_ENDINGS, ".db")):
+                yield path, root
 
 
 def _roots(tool: str, folders: Sequence[str], usual: Sequence[str]) -> list[Path]:
@@ -117,7 +135,7 @@ def find_inputs(settings: Settings) -> Inputs:
     feedback = finder.find("feedback", settings.feedback)
     if not events and not feedback:
         # What somebody has who has nothing yet comes first.
-        tools = [tool for tool, roots in (("claude-code", claude_roots()), ("codex", codex_roots())) if _any(roots)]
+        tools = [tool for tool in TOOLS if any(session_files(tool))]
         first = "Write"
         if tools:
             first = f"Sessions of {tools[0]} are on this machine: reportgen build --source {tools[0]}. Or write"
@@ -175,15 +193,13 @@ class _Finder:
     def sessions(self, tool: str) -> Iterator[Source]:
         """Yield the files in which a tool keeps its sessions, named without the path of anything."""
         # The first folder of Claude Code is the path of a project, with dashes.
-        roots, skipped = (claude_roots(), 1) if tool == "claude-code" else (codex_roots(), 0)
+        skipped = 1 if tool == "claude-code" else 0
         found: dict[str, list[Path]] = {}
-        for root in roots:
-            for path in sorted(root.rglob("*.jsonl*")):
-                if path.name.endswith(_ENDINGS):
-                    inside = path.relative_to(root).parts[skipped:] or (path.name,)
-                    found.setdefault("/".join((tool, *inside)), []).append(path)
+        for path, root in session_files(tool):
+            inside = path.relative_to(root).parts[skipped:] or (path.name,)
+            found.setdefault("/".join((tool, *inside)), []).append(path)
         if not found:
-            looked = ", ".join(_shown(self._settings, str(root)) for root in roots)
+            looked = ", ".join(_shown(self._settings, str(root)) for root in TOOLS[tool][0]())
             raise ReportgenError(
                 "--source",
                 f"no session of {tool} found in {looked}",

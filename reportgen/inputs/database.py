@@ -1,0 +1,168 @@
+"""The database in which opencode keeps its sessions, as lines: a JSON object for each message, session by session.
+
+Only what tells who spent what is taken out of the database: no prompt, no answer and no command. It is never written
+to, and nothing is put beside it where that can be helped. This room alone asks SQLite.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from reportgen.inputs.sqlitefile import write_ahead
+
+#: What is looked at in a message: name in the line, path in the data of both generations.
+_TOLD = {
+    "role": ("$.role", "$.role"),
+    "agent": ("$.agent", "$.agent"),
+    "mode": ("$.mode", "$.mode"),
+    "model": ("$.modelID", "$.model.id"),
+    "cwd": ("$.path.cwd", "$.path.cwd"),
+    "created": ("$.time.created", "$.time.created"),
+    "completed": ("$.time.completed", "$.time.completed"),
+    "cost": ("$.cost", "$.cost"),
+    "tokens": ("$.tokens", "$.tokens"),
+    "error": ("$.error.name", "$.error.type"),
+    "status": ("$.error.data.statusCode", "$.error.status"),
+}
+#: The first tool of each message: where each generation says which it is.
+_TOOLS = {
+    "message": """
+        select cast(p.message_id as text), min(p.id), cast(json_extract(p.data, '$.tool') as text)
+        from part as p
+        where case when json_valid(p.data) then json_extract(p.data, '$.type') end = 'tool'
+        group by p.message_id
+    """,
+    "session_message": """
+        select cast(m.id as text), min(c.key), cast(json_extract(c.value, '$.name') as text)
+        from session_message as m, json_each(case when json_valid(m.data) then m.data else '{}' end, '$.content') as c
+        where case when c.type = 'object' then json_extract(c.value, '$.type') end = 'tool'
+        group by m.id
+    """,
+}
+_NEEDED = {"message": {"id", "session_id", "data"}, "session_message": {"id", "session_id", "type", "data"}}
+_DEEPEST = 100
+
+
+class StrangeError(Exception):
+    """A file of SQLite that is no database of opencode."""
+
+
+def lines(path: Path) -> Iterator[bytes]:
+    """Yield a line for each message. Raises StrangeError, and sqlite3.Error where the database can't be read."""
+    with _opened(path) as con:
+        # What is read belongs to one moment, whatever is written meanwhile.
+        con.execute("begin")
+        columns = {
+            name: _columns(con, name) for name in ("session", "session_v2", "message", "session_message", "part")
+        }
+        tables = [name for name, needed in _NEEDED.items() if needed <= columns[name]]
+        if not tables:
+            raise StrangeError
+        sessions = _sessions(con, columns)
+        for table in tables:
+            yield from _messages(con, table, columns, sessions)
+
+
+def _opened(path: Path) -> closing[sqlite3.Connection]:
+    waiting = write_ahead(path)
+    if not (waiting.exists() and waiting.stat().st_size):
+        # Nobody writes to it now. Otherwise SQLite would put files beside it, even to read.
+        return closing(_connect(path, "immutable=1"))
+    with suppress(sqlite3.OperationalError):
+        con = _connect(path, "mode=ro")
+        try:
+            con.execute("select 1 from sqlite_master limit 1").fetchall()
+        except sqlite3.OperationalError:
+            con.close()
+            raise
+        return closing(con)
+    # Where no file can be put beside it, what was written last can only be read from a copy.
+    return closing(_of_copy(path, waiting))
+
+
+def _connect(path: Path, how: str) -> sqlite3.Connection:
+    name = f"file:{quote(str(path.absolute()))}?{how}"
+    con = sqlite3.connect(name, uri=True, isolation_level=None, timeout=10)
+    con.text_factory = _decoded
+    return con
+
+
+def _decoded(text: bytes) -> str:
+    return text.decode("utf-8", "replace")
+
+
+def _of_copy(path: Path, waiting: Path) -> sqlite3.Connection:
+    with tempfile.TemporaryDirectory() as name:
+        copy = Path(name) / path.name
+        shutil.copyfile(path, copy)
+        shutil.copyfile(waiting, write_ahead(copy))
+        con = sqlite3.connect(":memory:", isolation_level=None)
+        con.text_factory = _decoded
+        with closing(sqlite3.connect(copy)) as source:
+            source.backup(con)
+        return con
+
+
+def _columns(con: sqlite3.Connection, table: str) -> set[str]:
+    return {str(row[1]) for row in con.execute(f"pragma table_info({table})")}
+
+
+def _sessions(con: sqlite3.Connection, columns: Mapping[str, set[str]]) -> dict[str, tuple[str | None, str | None]]:
+    """Return the parent and the folder of each session."""
+    found: dict[str, tuple[str | None, str | None]] = {}
+    for table in ("session", "session_v2"):
+        if "id" in columns[table]:
+            parent, folder = (name if name in columns[table] else "null" for name in ("parent_id", "directory"))
+            told = f"cast(id as text), cast({parent} as text), cast({folder} as text)"
+            found |= {row[0]: row[1:] for row in con.execute(f"select {told} from {table}")}
+    return found
+
+
+def _messages(
+    con: sqlite3.Connection,
+    table: str,
+    columns: Mapping[str, set[str]],
+    sessions: Mapping[str, tuple[str | None, str | None]],
+) -> Iterator[bytes]:
+    has_tools = table != "message" or {"id", "message_id", "data"} <= columns["part"]
+    tools = {row[0]: row[2] for row in con.execute(_TOOLS[table])} if has_tools else {}
+    place = list(_NEEDED).index(table)
+    paths = ", ".join(f"'{both[place]}'" for both in _TOLD.values())
+    role = "cast(type as text)" if table == "session_message" else "null"
+    order = "seq, id" if "seq" in columns[table] else "id"
+    rows = con.execute(
+        f"select cast(id as text), cast(session_id as text), {role},"
+        f" case when json_valid(data) then json_extract(data, {paths}) end from {table} order by session_id, {order}"
+    )
+    for one, session, kind, data in rows:
+        line: dict[str, Any] = {"opencode": table, "id": one, "session": session, "root": _root(session, sessions)}
+        line |= {"folder": sessions.get(session, (None, None))[1], "tool": tools.get(one)}
+        try:
+            told = dict(zip(_TOLD, json.loads(data), strict=True)) | ({} if kind is None else {"role": kind})
+            yield _text(line | told) + b"\n"
+        except (TypeError, ValueError, RecursionError):
+            # No object, so that it is rejected under its number; what the broken text holds stays where it is.
+            yield _text(line)[:-1] + b', "data": (no JSON)\n'
+
+
+def _text(line: Mapping[str, Any]) -> bytes:
+    known = {name: value for name, value in line.items() if value is not None}
+    return json.dumps(known, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+
+
+def _root(session: str, sessions: Mapping[str, tuple[str | None, str | None]]) -> str:
+    """Return the session that began it all: an agent that is called works in a session of its own."""
+    for _ in range(_DEEPEST):
+        parent = sessions.get(session, (None, None))[0]
+        if not parent:
+            break
+        session = parent
+    return session

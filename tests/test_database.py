@@ -1,0 +1,256 @@
+"""The database of opencode: what is read out of it, that it is left alone, and that a change in it is seen."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reportgen import build
+from reportgen.inputs import database
+from reportgen.inputs.lines import LineFile
+from reportgen.inputs.sqlitefile import STRANGE, UNREADABLE
+from reportgen.marks import mark
+
+#: 2026-05-02T09:00:00Z in milliseconds.
+BEGAN = 1777712400000
+SECRET = "the launch code is 0000"
+FIRST = """
+    create table session (id text primary key, parent_id text, directory text not null, title text not null);
+    create table message (id text primary key, session_id text not null, time_created integer, data text not null);
+    create table part (id text primary key, message_id text not null, session_id text not null, data text not null);
+"""
+SECOND = """
+    create table session_v2 (id text primary key, parent_id text, directory text not null, title text);
+    create table session_message (
+        id text primary key, session_id text not null, type text not null, seq integer not null, data text not null
+    );
+"""
+
+
+def usage(fresh: int, out: int, thought: int = 0, read: int = 0, written: int = 0) -> dict[str, Any]:
+    return {"input": fresh, "output": out, "reasoning": thought, "cache": {"read": read, "write": written}}
+
+
+def answer(after: int, **more: Any) -> str:
+    """Return the data of an answer of the first generation, `after` milliseconds from the beginning."""
+    told = {
+        "role": "assistant", "time": {"created": BEGAN + after, "completed": BEGAN + after + 500}, "parentID": "msg_0",
+        "modelID": "claude-sonnet-4-5", "providerID": "anthropic", "mode": "build", "agent": "build",
+        "path": {"cwd": "/home/joe/shop", "root": "/home/joe/shop"}, "system": [SECRET],
+        "cost": 0.25, "tokens": usage(10, 20),
+    }  # fmt: skip
+    return json.dumps(told | more)
+
+
+class World:
+    """A database that somebody writes to."""
+
+    def __init__(self, path: Path, tables: str = FIRST) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self.con = sqlite3.connect(path)
+        self.con.execute("pragma journal_mode = wal")
+        self.con.executescript(tables)
+
+    def add(self, table: str, *values: object) -> None:
+        self.con.execute(f"insert into {table} values ({', '.join('?' for _ in values)})", values)
+        self.con.commit()
+
+    def session(self, name: str, parent: str | None = None, folder: str = "/home/joe/shop") -> None:
+        self.add("session", name, parent, folder, SECRET)
+
+    def message(self, name: str, session: str, data: str) -> None:
+        self.add("message", name, session, BEGAN, data)
+
+    def part(self, name: str, message: str, **data: Any) -> None:
+        self.add("part", name, message, "ses_1", json.dumps(data))
+
+
+@contextmanager
+def written(path: Path, tables: str = FIRST) -> Iterator[World]:
+    """Give a database to write to, which is closed, and thus whole, at the end."""
+    world = World(path, tables)
+    with closing(world.con):
+        yield world
+
+
+def lines(path: Path) -> tuple[list[dict[str, Any]], str | None]:
+    file = LineFile(path)
+    return [json.loads(line) for line in file], file.damage
+
+
+def test_a_line_for_each_message_with_what_it_spent_and_no_word_of_it(tmp_path: Path) -> None:
+    with written(tmp_path / "opencode.db") as world:
+        world.session("ses_1")
+        world.session("ses_2", parent="ses_1")
+        world.message("msg_1", "ses_1", json.dumps({"role": "user", "time": {"created": BEGAN}, "text": SECRET}))
+        world.message("msg_2", "ses_1", answer(1000, cost=0.1, tokens=usage(1, 2, 3, 4, 5), error={
+            "name": "APIError", "data": {"message": SECRET, "statusCode": 429, "responseBody": SECRET},
+        }))  # fmt: skip
+        world.message("msg_3", "ses_2", answer(2000, agent="explore"))
+        world.part("prt_3", "msg_2", type="tool", tool="edit", state={"input": {"text": SECRET}})
+        world.part("prt_2", "msg_2", type="tool", tool="bash", state={"input": {"command": SECRET}})
+        world.part("prt_1", "msg_2", type="text", text=SECRET, tool="none")
+    found, damage = lines(tmp_path / "opencode.db")
+    place = {"opencode": "message", "session": "ses_1", "root": "ses_1", "folder": "/home/joe/shop"}
+    said = {
+        "role": "assistant", "agent": "build", "mode": "build", "model": "claude-sonnet-4-5", "cwd": "/home/joe/shop",
+    }  # fmt: skip
+    assert found == [
+        {**place, "id": "msg_1", "role": "user", "created": BEGAN},
+        {
+            **place, "id": "msg_2", **said, "tool": "bash", "created": BEGAN + 1000, "completed": BEGAN + 1500,
+            "cost": 0.1, "tokens": usage(1, 2, 3, 4, 5), "error": "APIError", "status": 429,
+        },
+        {
+            **place, "id": "msg_3", "session": "ses_2", **said, "agent": "explore", "created": BEGAN + 2000,
+            "completed": BEGAN + 2500, "cost": 0.25, "tokens": usage(10, 20),
+        },
+    ]  # fmt: skip
+    assert damage is None
+
+
+def test_the_newer_tables_say_the_same_in_other_places(tmp_path: Path) -> None:
+    with written(tmp_path / "opencode.db", SECOND) as world:
+        world.add("session_v2", "ses_1", None, "/home/joe/shop", None)
+        content = [
+            {"type": "text", "text": SECRET},
+            "odd",
+            {"type": "tool", "name": "grep", "state": {"input": SECRET}},
+        ]
+        told = {
+            "agent": "build", "model": {"id": "m", "providerID": "p"}, "content": content, "cost": 1.5,
+            "tokens": usage(1, 2), "time": {"created": BEGAN, "completed": BEGAN + 9},
+        }  # fmt: skip
+        world.add("session_message", "msg_2", "ses_1", "assistant", 2, json.dumps(told))
+        world.add(
+            "session_message", "msg_1", "ses_1", "user", 1, json.dumps({"text": SECRET, "time": {"created": BEGAN}})
+        )
+    first, second = lines(tmp_path / "opencode.db")[0]
+    place = {"opencode": "session_message", "session": "ses_1", "root": "ses_1", "folder": "/home/joe/shop"}
+    assert first == {**place, "id": "msg_1", "role": "user", "created": BEGAN}
+    assert second == {
+        **place, "id": "msg_2", "role": "assistant", "agent": "build", "model": "m", "tool": "grep", "cost": 1.5,
+        "tokens": usage(1, 2), "created": BEGAN, "completed": BEGAN + 9,
+    }  # fmt: skip
+
+
+def test_a_row_that_is_no_json_keeps_its_place_and_its_words_to_itself(tmp_path: Path) -> None:
+    deep = '{"tokens":' + "[" * 900 + "]" * 900 + "}"
+    with written(tmp_path / "opencode.db") as world:
+        world.message("msg_1", "ses_1", f'{{"role":"assistant","text":"{SECRET}')
+        world.message("msg_2", "ses_1", answer(0))
+        world.message("msg_3", "ses_1", '{"role":"assistant","cost":1e999}')
+        world.message("msg_4", "ses_1", deep)
+        world.part("prt_1", "msg_2", type="tool", tool="bash")
+        world.add("part", "prt_0", "msg_2", "ses_1", "no json")
+    found = list(LineFile(tmp_path / "opencode.db"))
+    assert len(found) == 4
+    assert SECRET.encode() not in b"".join(found)
+    for broken in (0, 2):
+        with pytest.raises(ValueError, match="Expecting value"):
+            json.loads(found[broken])
+    assert (json.loads(found[1])["tool"], b'"id": "msg_4"' in found[3]) == ("bash", True)
+
+
+def test_sessions_that_call_each_other_in_a_circle_end_somewhere(tmp_path: Path) -> None:
+    with written(tmp_path / "opencode.db") as world:
+        world.session("ses_1", parent="ses_2")
+        world.session("ses_2", parent="ses_1")
+        world.message("msg_1", "ses_1", answer(0))
+    assert lines(tmp_path / "opencode.db")[0][0]["root"] in {"ses_1", "ses_2"}
+
+
+def test_another_database_and_a_damaged_one_say_so(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "other.db")) as con:
+        con.execute("create table message (text)")
+        con.commit()
+    with written(tmp_path / "whole.db") as world:
+        for number in range(500):
+            world.message(f"msg_{number:03}", "ses_1", answer(number))
+    (tmp_path / "cut.db").write_bytes((tmp_path / "whole.db").read_bytes()[:20_000])
+    (tmp_path / "head.db").write_bytes((tmp_path / "whole.db").read_bytes()[:16])
+    assert lines(tmp_path / "other.db") == ([], STRANGE)
+    assert lines(tmp_path / "head.db") == ([], UNREADABLE)
+    some, damage = lines(tmp_path / "cut.db")
+    assert (len(some) < 500, damage) == (True, UNREADABLE)
+    assert len(lines(tmp_path / "whole.db")[0]) == 500
+
+
+def test_nothing_is_put_beside_a_database_that_nobody_writes_to(tmp_path: Path) -> None:
+    with written(tmp_path / "a #1?%20.db") as world:
+        world.message("msg_1", "ses_1", answer(0))
+    before = world.path.read_bytes()
+    assert len(lines(world.path)[0]) == 1
+    assert [path.name for path in tmp_path.iterdir()] == [world.path.name]
+    assert world.path.read_bytes() == before
+
+
+def test_what_was_written_last_is_read_beside_a_writer_and_where_no_file_can_be_put(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with written(tmp_path / "opencode.db") as world:
+        world.message("msg_1", "ses_1", answer(0))
+        wal = world.path.with_name("opencode.db-wal")
+        assert wal.stat().st_size
+        assert [one["id"] for one in lines(world.path)[0]] == ["msg_1"]
+        # As after a crash: the writer is gone, and what it wrote last is not in the database yet.
+        left = tmp_path / "left"
+        left.mkdir()
+        for path in (world.path, wal):
+            (left / path.name).write_bytes(path.read_bytes())
+
+    def refuses(path: Path, how: str) -> sqlite3.Connection:
+        raise sqlite3.OperationalError(f"unable to open database file {path} {how}")
+
+    # The tests may run as root, whom no folder refuses.
+    monkeypatch.setattr(database, "_connect", refuses)
+    assert [one["id"] for one in lines(left / "opencode.db")[0]] == ["msg_1"]
+    assert sorted(path.name for path in left.iterdir()) == ["opencode.db", "opencode.db-wal"]
+
+
+def test_what_is_still_beside_a_database_makes_its_mark_another(tmp_path: Path) -> None:
+    with written(tmp_path / "opencode.db") as world:
+        world.message("msg_1", "ses_1", answer(0))
+        before, content = mark(world.path, "one", full=True), world.path.read_bytes()
+        world.message("msg_2", "ses_1", answer(5))
+        after = mark(world.path, "one", full=True)
+        assert world.path.read_bytes() == content
+        assert not after.is_as(before, full=False)
+        assert not after.is_as(before, full=True)
+        assert mark(world.path, "one", full=True).is_as(after, full=True)
+
+
+def test_a_build_reads_it_exactly_sees_what_is_new_and_holds_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    project = tmp_path / "project"
+    project.mkdir()
+    with written(tmp_path / "share/opencode/opencode.db") as world:
+        world.session("ses_1")
+        world.session("ses_2", parent="ses_1")
+        world.message("msg_1", "ses_1", answer(0))
+        # With a subscription it says that nothing was paid: 10 + 20 tokens at 3 and 15 dollars a million.
+        world.message("msg_2", "ses_1", answer(1000, cost=0))
+        world.message("msg_3", "ses_2", answer(2000, agent="explore"))
+        world.message("msg_4", "ses_1", "broken " + SECRET)
+        world.part("prt_1", "msg_1", type="tool", tool="bash", state={"input": SECRET})
+        first = build(project, source=("opencode",))
+        (account,) = first.report.inputs
+        assert (account.file, account.lines, account.used, account.rejected) == ("opencode/opencode.db", 4, 3, 1)
+        (pipeline,) = first.report.pipelines
+        assert (pipeline.pipeline, pipeline.runs, pipeline.cost) == ("shop", 1, "0.50033")
+        assert sorted((one.agent, one.events) for one in first.report.agents) == [("explore", 1), ("main", 2)]
+        assert build(project, source=("opencode",)).unchanged
+        world.message("msg_5", "ses_1", answer(3000, cost=2))
+        again = build(project, source=("opencode",))
+        assert again.report.pipelines[0].cost == "2.50033"
+    held = [path for path in project.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
+    assert held == []
