@@ -15,7 +15,7 @@ from reportgen.errors import ExitCode, ReportgenError
 from reportgen.glossary import FATES, state_of, why_skipped
 from reportgen.model import Agent, Basis, Decision, Measure, Pipeline, Report, Status
 from reportgen.redact import redact
-from reportgen.render.format import show
+from reportgen.render.format import lasting, show
 from reportgen.render.views import first_things, group_views, hint_title, measure_totals
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ def _period(report: Report) -> list[Line]:
     if period.first is None or period.last is None:
         return [[_name("Period"), ("nothing has a date", "warn")]]
     lines: list[Line] = [
-        [_name("Period"), (f"{period.first[:10]} to {period.last[:10]}, {show(period.days, 'days')}", "plain")]
+        [_name("Period"), (f"{period.first[:10]} to {period.last[:10]}, {lasting(period.days)}", "plain")]
     ]
     for total in measure_totals(report):
         if total.cost.verdict == "unknown":

@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from reportgen.render.csvtext import csv_text
-from reportgen.render.format import exact, show, to_decimal, unit_word
+from reportgen.render.format import exact, lasting, show, to_decimal, unit_word
 from reportgen.render.prose import escape_markdown, plain, to_html, visible
 
 SHOWN = [
@@ -352,3 +352,14 @@ def test_html_of_an_escaped_value_is_its_text(text: str) -> None:
     made = to_html(escape_markdown(text))
     assert html.unescape(re.sub(r"</?p>", "", made)).strip("\n") == plain(text)
     assert re.sub(r"</?p>", "", made).count("<") == 0
+
+
+@pytest.mark.parametrize(
+    ("days", "said"),
+    [
+        ("0", "0 s"), ("0.000093", "8 s"), (0.0625, "90 min"), ("0.5", "12 h"), ("0.99999", "24 h"), ("1", "1 day"),
+        ("1.5", "1.5 days"), (44.7, "44.7 days"), (None, "unknown"),
+    ],
+)  # fmt: skip
+def test_what_is_less_than_a_day_is_told_in_smaller_units(days: str | float | None, said: str) -> None:
+    assert lasting(days) == said

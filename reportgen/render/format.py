@@ -73,7 +73,18 @@ def duration(started: str | None, ended: str | None) -> str:
     """Return the time between two moments of the model: `45 s`, `12 min`, `3.5 h`, `2.1 days`, or `unknown`."""
     if started is None or ended is None:
         return UNKNOWN
-    seconds = int((_instant(ended) - _instant(started)).total_seconds())
+    return _lasted(int((_instant(ended) - _instant(started)).total_seconds()))
+
+
+def lasting(days: str | int | float | None) -> str:
+    """Return a number of days; what is less than one as `duration` says it: `8 s`, `3.5 h`, `44.7 days`."""
+    number = to_decimal(days)
+    if number is None or not 0 <= number < 1:
+        return show(days, "days")
+    return _lasted(int(_rounded(number * 86400, 0)))
+
+
+def _lasted(seconds: int) -> str:
     for size, unit, most in ((1, "s", 120), (60, "min", 120), (3600, "h", 48)):
         if seconds < size * most:
             return f"{_scaled(Decimal(seconds) / size) if size == 3600 else (seconds + size // 2) // size} {unit}"

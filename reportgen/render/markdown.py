@@ -18,7 +18,7 @@ from reportgen.model import Report
 from reportgen.names import ALL_PIPELINES
 from reportgen.render import BUILD_HASH
 from reportgen.render import markdown_rows as rows
-from reportgen.render.format import UNKNOWN, exact, show
+from reportgen.render.format import UNKNOWN, exact, lasting, show
 from reportgen.render.inputviews import shown_inputs
 from reportgen.render.markdown_links import Links
 from reportgen.render.pages import environment, fill
@@ -61,6 +61,7 @@ def render_markdown(report: Report, *, template_dirs: Sequence[Path] = ()) -> st
     env.finalize = as_markdown
     env.globals.update(
         show=show,
+        lasting=lasting,
         exact=exact,
         table=table,
         when=rows.when,

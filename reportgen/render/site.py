@@ -22,7 +22,7 @@ from reportgen.render import BUILD_HASH, runpages, searchindex, views
 from reportgen.render.charts import chart_csv
 from reportgen.render.chartview import ChartView, chart_view, known_to
 from reportgen.render.clipping import clipping
-from reportgen.render.format import duration, exact, show, unit_word
+from reportgen.render.format import duration, exact, lasting, show, unit_word
 from reportgen.render.highlight import sql_html
 from reportgen.render.inputviews import account_total, fates, shown_inputs
 from reportgen.render.lean import lean, lean_asset
@@ -92,8 +92,8 @@ def plan_site(report: Report, *, template_dirs: Sequence[Path] = ()) -> dict[str
     """
     env = environment(template_dirs)
     env.globals.update(
-        show=show, exact=exact, unit_word=unit_word, duration=duration, why_skipped=glossary.why_skipped,
-        hint_words=glossary.hint_words,
+        show=show, exact=exact, unit_word=unit_word, duration=duration, lasting=lasting,
+        why_skipped=glossary.why_skipped, hint_words=glossary.hint_words,
         views=_view_functions(), sql_html=sql_html, pick=_pick,
         sql_place=sql_place, there=_there, clip=clipping, at_least=at_least,
         run_rows=runpages.run_rows,
