@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from reportgen import build
-from reportgen.inputs import database
 from reportgen.inputs.lines import LineFile
+from reportgen.inputs.sources import find_inputs
 from reportgen.inputs.sqlitefile import STRANGE, UNREADABLE
 from reportgen.marks import mark
+from reportgen.settings import load_settings
 
 #: 2026-05-02T09:00:00Z in milliseconds.
 BEGAN = 1777712400000
@@ -83,6 +84,10 @@ def written(path: Path, tables: str = FIRST) -> Iterator[World]:
 def lines(path: Path) -> tuple[list[dict[str, Any]], str | None]:
     file = LineFile(path)
     return [json.loads(line) for line in file], file.damage
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
 
 
 def test_a_line_for_each_message_with_what_it_spent_and_no_word_of_it(tmp_path: Path) -> None:
@@ -188,31 +193,84 @@ def test_nothing_is_put_beside_a_database_that_nobody_writes_to(tmp_path: Path) 
         world.message("msg_1", "ses_1", answer(0))
     before = world.path.read_bytes()
     assert len(lines(world.path)[0]) == 1
-    assert [path.name for path in tmp_path.iterdir()] == [world.path.name]
+    assert names_in(tmp_path) == [world.path.name]
     assert world.path.read_bytes() == before
 
 
-def test_what_was_written_last_is_read_beside_a_writer_and_where_no_file_can_be_put(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_written_last_is_read_beside_a_writer_and_after_a_crash(tmp_path: Path) -> None:
+    left = tmp_path / "left"
+    left.mkdir()
     with written(tmp_path / "opencode.db") as world:
         world.message("msg_1", "ses_1", answer(0))
         wal = world.path.with_name("opencode.db-wal")
         assert wal.stat().st_size
         assert [one["id"] for one in lines(world.path)[0]] == ["msg_1"]
         # As after a crash: the writer is gone, and what it wrote last is not in the database yet.
-        left = tmp_path / "left"
-        left.mkdir()
         for path in (world.path, wal):
             (left / path.name).write_bytes(path.read_bytes())
-
-    def refuses(path: Path, how: str) -> sqlite3.Connection:
-        raise sqlite3.OperationalError(f"unable to open database file {path} {how}")
-
-    # The tests may run as root, whom no folder refuses.
-    monkeypatch.setattr(database, "_connect", refuses)
+    before = {path.name: path.read_bytes() for path in left.iterdir()}
     assert [one["id"] for one in lines(left / "opencode.db")[0]] == ["msg_1"]
-    assert sorted(path.name for path in left.iterdir()) == ["opencode.db", "opencode.db-wal"]
+    assert {path.name: path.read_bytes() for path in left.iterdir()} == before
+
+
+def test_what_is_not_done_yet_is_not_there_in_a_database_without_a_log_either(tmp_path: Path) -> None:
+    left = tmp_path / "left"
+    left.mkdir()
+    with written(tmp_path / "opencode.db") as world:
+        world.con.execute("pragma journal_mode = delete")
+        world.con.execute("pragma cache_size = 1")
+        world.message("msg_1", "ses_1", answer(0))
+        world.con.executemany(
+            "insert into message values (?, 'ses_1', 0, ?)", [(f"new_{n:04}", answer(n)) for n in range(2000)]
+        )
+        for path in (world.path, world.path.with_name("opencode.db-journal")):
+            (left / path.name).write_bytes(path.read_bytes())
+        # It was written into the file already, and will be taken back.
+        assert b"new_0001" in (left / "opencode.db").read_bytes()
+        world.con.rollback()
+        assert names_in(tmp_path) == ["left", "opencode.db"]
+        assert [one["id"] for one in lines(world.path)[0]] == ["msg_1"]
+        assert names_in(tmp_path) == ["left", "opencode.db"]
+    assert lines(left / "opencode.db") == (lines(world.path)[0], None)
+    assert names_in(left) == ["opencode.db", "opencode.db-journal"]
+
+
+def test_a_database_that_is_written_to_while_it_is_read_without_locks_says_so(tmp_path: Path) -> None:
+    with written(tmp_path / "opencode.db") as world:
+        for number in range(3):
+            world.message(f"msg_{number}", "ses_1", answer(number))
+    file = LineFile(world.path)
+    reading = file.chunks()
+    next(reading)
+    with closing(sqlite3.connect(world.path)) as con:
+        con.execute("delete from message where id = 'msg_2'")
+        con.commit()
+    list(reading)
+    assert file.damage == UNREADABLE
+
+
+def test_a_view_in_place_of_a_table_is_not_asked(tmp_path: Path) -> None:
+    endless = "with recursive n(x) as (select 1 union all select x + 1 from n)"
+    with closing(sqlite3.connect(tmp_path / "opencode.db")) as con:
+        con.execute(f"create view message as {endless} select x as id, x as session_id, '{{}}' as data from n")
+        con.commit()
+    assert lines(tmp_path / "opencode.db") == ([], STRANGE)
+
+
+def test_two_databases_of_others_are_two_and_what_lies_beside_one_is_none(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    for name in ("a.db", "b.db"):
+        with closing(sqlite3.connect(project / name)) as con:
+            con.execute(f"create table {name[0]} (text)")
+            con.commit()
+    (project / "a.db-wal").write_bytes(b"")
+    (project / "notes-wal").write_bytes(b"")
+    inputs = find_inputs(
+        load_settings(project, file=None, flags={"events": (f"{project}/*.db*", f"{project}/notes-*")})
+    )
+    assert [source.path.name for source in inputs.events] == ["a.db", "b.db", "notes-wal"]
+    assert inputs.notices == ()
 
 
 def test_what_is_still_beside_a_database_makes_its_mark_another(tmp_path: Path) -> None:

@@ -168,6 +168,8 @@ def test_databases_of_opencode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     error = refused(tmp_path, source=("opencode",))
     assert (error.where, "no session of opencode found" in error.what) == ("--source", True)
     assert "OPENCODE_DATA_DIR" in error.next_step
+    (tmp_path / "none" / "storage").mkdir(parents=True)
+    assert "Start a current opencode once" in refused(tmp_path, source=("opencode",)).next_step
 
 
 def test_no_session_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,6 +49,9 @@ _TOOLS = {
 }
 _NEEDED = {"message": {"id", "session_id", "data"}, "session_message": {"id", "session_id", "type", "data"}}
 _DEEPEST = 100
+#: In the header of a database: changes go to a file beside it first.
+_WITH_LOG = b"\x02\x02"
+_TRIES = 3
 
 
 class StrangeError(Exception):
@@ -57,40 +60,67 @@ class StrangeError(Exception):
 
 def lines(path: Path) -> Iterator[bytes]:
     """Yield a line for each message. Raises StrangeError, and sqlite3.Error where the database can't be read."""
-    with _opened(path) as con:
+    still, before = _is_still(path), _stamp(path)
+    with closing(_opened(path, still=still)) as con:
+        con.execute("pragma trusted_schema = off")
         # What is read belongs to one moment, whatever is written meanwhile.
         con.execute("begin")
-        columns = {
-            name: _columns(con, name) for name in ("session", "session_v2", "message", "session_message", "part")
-        }
+        columns = {name: _columns(con, name) for name in (*_NEEDED, "session", "session_v2", "part")}
         tables = [name for name, needed in _NEEDED.items() if needed <= columns[name]]
         if not tables:
             raise StrangeError
         sessions = _sessions(con, columns)
         for table in tables:
             yield from _messages(con, table, columns, sessions)
+    if still and _stamp(path) != before:
+        # Without its locks nothing keeps a database as it is while it is read.
+        raise sqlite3.OperationalError("the database was written to meanwhile")
 
 
-def _opened(path: Path) -> closing[sqlite3.Connection]:
-    waiting = write_ahead(path)
-    if not (waiting.exists() and waiting.stat().st_size):
-        # Nobody writes to it now. Otherwise SQLite would put files beside it, even to read.
-        return closing(_connect(path, "immutable=1"))
-    with suppress(sqlite3.OperationalError):
-        con = _connect(path, "mode=ro")
-        try:
-            con.execute("select 1 from sqlite_master limit 1").fetchall()
-        except sqlite3.OperationalError:
-            con.close()
-            raise
-        return closing(con)
-    # Where no file can be put beside it, what was written last can only be read from a copy.
-    return closing(_of_copy(path, waiting))
+def _stamps(path: Path) -> list[tuple[int, int, int] | None]:
+    return [_stamp(one) for one in (path, write_ahead(path), _journal(path))]
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    # An empty file beside a database is as good as none.
+    return (status.st_ino, status.st_size, status.st_mtime_ns) if status.st_size else None
+
+
+def _journal(path: Path) -> Path:
+    return path.with_name(f"{path.name}-journal")
+
+
+def _is_still(path: Path) -> bool:
+    """Say whether nobody writes to a database: the way opencode keeps it, a file is beside it as long as one does."""
+    with path.open("rb") as file:
+        versions = file.read(20)[18:]
+    return versions == _WITH_LOG and _stamp(write_ahead(path)) is None
+
+
+def _opened(path: Path, *, still: bool) -> sqlite3.Connection:
+    if still:
+        # Otherwise SQLite would put files beside it, even to read.
+        return _connect(path, "immutable=1")
+    shared = path.with_name(f"{path.name}-shm")
+    if shared.exists() or _stamp(write_ahead(path)) is None:
+        with suppress(sqlite3.OperationalError):
+            con = _connect(path, "mode=ro")
+            try:
+                con.execute("select 1 from sqlite_master limit 1").fetchall()
+            except sqlite3.OperationalError:
+                con.close()
+                raise
+            return con
+    # What a writer left that came to no good end can only be read where SQLite may put it in order: in a copy.
+    return _of_copy(path)
 
 
 def _connect(path: Path, how: str) -> sqlite3.Connection:
-    name = f"file:{quote(str(path.absolute()))}?{how}"
-    con = sqlite3.connect(name, uri=True, isolation_level=None, timeout=10)
+    con = sqlite3.connect(f"file:{quote(str(path.absolute()))}?{how}", uri=True, isolation_level=None, timeout=10)
     con.text_factory = _decoded
     return con
 
@@ -99,19 +129,29 @@ def _decoded(text: bytes) -> str:
     return text.decode("utf-8", "replace")
 
 
-def _of_copy(path: Path, waiting: Path) -> sqlite3.Connection:
-    with tempfile.TemporaryDirectory() as name:
-        copy = Path(name) / path.name
-        shutil.copyfile(path, copy)
-        shutil.copyfile(waiting, write_ahead(copy))
-        con = sqlite3.connect(":memory:", isolation_level=None)
-        con.text_factory = _decoded
-        with closing(sqlite3.connect(copy)) as source:
-            source.backup(con)
-        return con
+def _of_copy(path: Path) -> sqlite3.Connection:
+    """Return a copy that is whole: of one moment, and gone from the disk where the system lets an open file go."""
+    for _ in range(_TRIES):
+        before = _stamps(path)
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+            copy = Path(name) / "copy.db"
+            for one, its in ((path, copy), (write_ahead(path), write_ahead(copy)), (_journal(path), _journal(copy))):
+                with suppress(FileNotFoundError):
+                    shutil.copyfile(one, its)
+            if _stamps(path) != before:
+                continue
+            con = _connect(copy, "mode=rw")
+            # Takes what was written last into the copy, whose other files are not needed then.
+            con.execute("pragma journal_mode = delete")
+            con.execute("select 1 from sqlite_master limit 1").fetchall()
+            return con
+    raise sqlite3.OperationalError("the database is written to all the time")
 
 
 def _columns(con: sqlite3.Connection, table: str) -> set[str]:
+    """Return the columns of a table; of a view, which may compute for ever, none."""
+    if not con.execute("select 1 from sqlite_master where type = 'table' and name = ?", [table]).fetchall():
+        return set()
     return {str(row[1]) for row in con.execute(f"pragma table_info({table})")}
 
 
@@ -122,7 +162,9 @@ def _sessions(con: sqlite3.Connection, columns: Mapping[str, set[str]]) -> dict[
         if "id" in columns[table]:
             parent, folder = (name if name in columns[table] else "null" for name in ("parent_id", "directory"))
             told = f"cast(id as text), cast({parent} as text), cast({folder} as text)"
-            found |= {row[0]: row[1:] for row in con.execute(f"select {told} from {table}")}
+            for one, its_parent, its_folder in con.execute(f"select {told} from {table}"):
+                known_parent, known_folder = found.get(one, (None, None))
+                found[one] = (its_parent or known_parent, its_folder or known_folder)
     return found
 
 

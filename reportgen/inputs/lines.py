@@ -11,13 +11,14 @@ import codecs
 import hashlib
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Literal, Protocol
 
 import zstandard
 
-from reportgen.inputs.sqlitefile import SQLITE, STRANGE, UNREADABLE
+from reportgen.inputs.sqlitefile import SQLITE, STRANGE, UNREADABLE, write_ahead
 
 #: The longest line that is held; a longer one is given as `TooLong`. Lines of several MB are ordinary.
 MAX_LINE_BYTES = 64 * 1024 * 1024
@@ -132,6 +133,18 @@ class LineFile:
             head = file.read(_HEAD)
         return _packed(head) is None and _encoding(head) is None
 
+    @property
+    def is_database(self) -> bool:
+        """Say whether it is a file of SQLite."""
+        with self._path.open("rb") as file:
+            return file.read(_HEAD) == SQLITE
+
+    def as_files(self) -> Iterator[bytes]:
+        """Yield the bytes of a database, and of what is still beside it."""
+        yield from self._pieces(_READ)
+        with suppress(FileNotFoundError):
+            yield from LineFile(write_ahead(self._path))._pieces(_READ)
+
     def unpacked(self) -> Iterator[bytes]:
         """Yield the content as it was before it was packed, in pieces, and note damage."""
         with self._path.open("rb") as file:
@@ -157,7 +170,7 @@ class LineFile:
             yield from database.lines(self._path)
         except database.StrangeError:
             self.damage = STRANGE
-        except sqlite3.Error:
+        except (sqlite3.Error, FileNotFoundError):
             self.damage = UNREADABLE
 
     def _pieces(self, size: int) -> Iterator[bytes]:
@@ -312,11 +325,14 @@ def _transcoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
 
 
 def content_digest(path: Path, first: int | None = None) -> bytes:
-    """Return a SHA-256 of the unpacked content, or of its first bytes; damage changes the digest. Raises OSError."""
+    """Return a SHA-256 of the unpacked content, or of its first bytes; damage changes the digest. Raises OSError.
+
+    A database is compared as it is, with what is still beside it: its messages have ids.
+    """
     file = LineFile(path)
     digest = hashlib.sha256()
     left = first
-    for piece in file.unpacked():
+    for piece in file.as_files() if file.is_database else file.unpacked():
         if left is None:
             digest.update(piece)
             continue

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from reportgen.errors import ExitCode, ReportgenError
 from reportgen.inputs.lines import content_digest
+from reportgen.inputs.sqlitefile import is_beside_database
 from reportgen.model import InputKind, Notice
 from reportgen.quickclass import dataclass
 from reportgen.redact import redact
@@ -200,12 +201,10 @@ class _Finder:
             found.setdefault("/".join((tool, *inside)), []).append(path)
         if not found:
             looked = ", ".join(_shown(self._settings, str(root)) for root in TOOLS[tool][0]())
-            raise ReportgenError(
-                "--source",
-                f"no session of {tool} found in {looked}",
-                f"Set {_HOMES[tool]} to its folder, or name the files: --events.",
-                ExitCode.NO_INPUT,
-            )
+            step = f"Set {_HOMES[tool]} to its folder, or name the files: --events."
+            if tool == "opencode" and any((root / "storage").is_dir() for root in opencode_roots()):
+                step = "Start a current opencode once: it moves its sessions from the files in storage/ to a database."
+            raise ReportgenError("--source", f"no session of {tool} found in {looked}", step, ExitCode.NO_INPUT)
         for name, paths in sorted(found.items()):
             for number, path in enumerate(paths, 1):
                 yield self._checked("events", path, name if number == 1 else f"{name} ({number})", outside=True)
@@ -273,7 +272,11 @@ class _Finder:
         # Relative to a root, so that brackets in the project's own path are no pattern.
         matches = glob.glob(str(written), root_dir=self._settings.project, recursive=True)  # noqa: PTH207
         files = [(self._settings.project / match, match) for match in matches]
-        files = [(path, match) for path, match in files if not path.is_dir() and not self._own(path)]
+        files = [
+            (path, match)
+            for path, match in files
+            if not path.is_dir() and not self._own(path) and not is_beside_database(path)
+        ]
         if not files:
             raise self._problem(entry, f"the pattern for {_SAID[kind]} matches no file")
         return [self._checked(kind, path, match) for path, match in files]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 #: How such a file begins.
@@ -14,3 +15,12 @@ UNREADABLE = "the database can't be read from here on"
 def write_ahead(path: Path) -> Path:
     """Return the file in which SQLite keeps what was written last, until it goes into the database."""
     return path.with_name(f"{path.name}-wal")
+
+
+def is_beside_database(path: Path) -> bool:
+    """Say whether SQLite put a file beside a database of its own: no input by itself."""
+    for ending in ("-wal", "-shm", "-journal"):
+        if path.name.endswith(ending):
+            with suppress(OSError), path.with_name(path.name.removesuffix(ending)).open("rb") as file:
+                return file.read(len(SQLITE)) == SQLITE
+    return False

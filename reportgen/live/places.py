@@ -7,6 +7,7 @@ from pathlib import Path
 
 from reportgen.formatfile import FOLDER as FORMATS
 from reportgen.inputs.sources import default_places
+from reportgen.inputs.sqlitefile import write_ahead
 from reportgen.live.watching import Places, Tree
 from reportgen.resources import resource_dir
 from reportgen.settings import FILE_NAME, Settings
@@ -41,6 +42,8 @@ def input_places(project: Path, settings: Settings | None) -> Places:
         named = [*settings.events, *settings.feedback]
         named += [one for one in (settings.healing_log, settings.budget) if one is not None]
     entries = [str(Path(entry).expanduser()) for entry in named]
+    # What was written to a database last is beside it.
+    entries += [str(write_ahead(Path(entry).expanduser())) for entry in settings.events] if settings else []
     return Places(
         files=tuple(project / entry for entry in (*default_places(), *entries)),
         root=project,

@@ -164,10 +164,6 @@ select
     n.record ->> '$.tokens.cache.read' as cache_read_tokens,
     n.record ->> '$.tokens.cache.write' as cache_write_tokens,
     case when n.has_cost then n.record ->> '$.cost' end as cost_usd,
-    case
-        when try_cast(n.record ->> '$.completed' as bigint) >= try_cast(n.record ->> '$.created' as bigint)
-            then try_cast(n.record ->> '$.completed' as bigint) - try_cast(n.record ->> '$.created' as bigint)
-    end as duration_ms,
     n.note
 from noted as n
 left join roots as r on n.root = r.root
