@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from reportgen import build
 from reportgen.inputs.lines import LineFile
@@ -186,6 +189,44 @@ def test_another_database_and_a_damaged_one_say_so(tmp_path: Path) -> None:
     some, damage = lines(tmp_path / "cut.db")
     assert (len(some) < 500, damage) == (True, UNREADABLE)
     assert len(lines(tmp_path / "whole.db")[0]) == 500
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    with written(tmp_path_factory.mktemp("whole") / "opencode.db") as world:
+        for number in range(40):
+            world.message(f"msg_{number:03}", "ses_1", answer(number))
+            world.part(f"prt_{number:03}", f"msg_{number:03}", type="tool", tool="bash")
+    return world.path
+
+
+def test_a_schema_that_is_no_text_is_damage(tmp_path: Path, whole: Path) -> None:
+    path = tmp_path / "opencode.db"
+    before = whole.read_bytes()
+    assert before.lower().count(b"create table message") == 1
+    path.write_bytes(re.sub(b"(?i)create table message", b"CREATE TUBLE m\xffssage", before))
+    assert lines(path) == ([], UNREADABLE)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    changes=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=20),
+    kept=st.floats(0.01, 1),
+)
+def test_whatever_is_broken_in_a_database_reading_it_ends_and_leaves_nothing_beside_it(
+    tmp_path_factory: pytest.TempPathFactory, whole: Path, changes: list[tuple[float, int]], kept: float
+) -> None:
+    broken = bytearray(whole.read_bytes())
+    for place, value in changes:
+        # What makes it a database of SQLite stays.
+        broken[16 + int(place * (len(broken) - 16))] = value
+    path = tmp_path_factory.mktemp("broken") / "opencode.db"
+    path.write_bytes(broken[: max(16, int(kept * len(broken)))])
+    before = path.read_bytes()
+    file = LineFile(path)
+    assert all(line.startswith(b'{"opencode": ') for line in file)
+    assert file.damage in {None, UNREADABLE, STRANGE}
+    assert (names_in(path.parent), path.read_bytes()) == ([path.name], before)
 
 
 def test_nothing_is_put_beside_a_database_that_nobody_writes_to(tmp_path: Path) -> None:

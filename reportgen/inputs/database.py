@@ -49,8 +49,8 @@ _TOOLS = {
 }
 _NEEDED = {"message": {"id", "session_id", "data"}, "session_message": {"id", "session_id", "type", "data"}}
 _DEEPEST = 100
-#: In the header of a database: changes go to a file beside it first.
-_WITH_LOG = b"\x02\x02"
+#: In the byte of a database by which SQLite decides how to read it: changes go to a file beside it first.
+_WITH_LOG = b"\x02"
 _TRIES = 3
 
 
@@ -97,8 +97,8 @@ def _journal(path: Path) -> Path:
 def _is_still(path: Path) -> bool:
     """Say whether nobody writes to a database: the way opencode keeps it, a file is beside it as long as one does."""
     with path.open("rb") as file:
-        versions = file.read(20)[18:]
-    return versions == _WITH_LOG and _stamp(write_ahead(path)) is None
+        version = file.read(20)[19:]
+    return version == _WITH_LOG and _stamp(write_ahead(path)) is None
 
 
 def _opened(path: Path, *, still: bool) -> sqlite3.Connection:

@@ -170,7 +170,8 @@ class LineFile:
             yield from database.lines(self._path)
         except database.StrangeError:
             self.damage = STRANGE
-        except (sqlite3.Error, FileNotFoundError):
+        except (sqlite3.Error, FileNotFoundError, UnicodeDecodeError):
+            # Where a name in a damaged schema is no text, the message of the error that SQLite means to raise is none.
             self.damage = UNREADABLE
 
     def _pieces(self, size: int) -> Iterator[bytes]:
