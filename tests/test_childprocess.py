@@ -153,7 +153,14 @@ time.sleep(30)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_reaches_the_command_and_nothing_is_repeated(tmp_path: Path, number: signal.Signals) -> None:
     command = [*EXEC, "--type", "timeout", "--", *step(tmp_path, WAITER)]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, start_new_session=True) as process:
+
+    def listen() -> None:
+        # Tests that run under nohup would hand down that it is ignored.
+        signal.signal(number, signal.SIG_DFL)
+
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, start_new_session=True, preexec_fn=listen
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
         process.send_signal(signal.SIGUSR1)
