@@ -268,12 +268,12 @@ def _headline(file: SqlFile, row: Mapping[str, Any], measure: Measure | None) ->
 
 
 def _cell(value: object) -> Cell:
-    if value is None or isinstance(value, bool | str):
+    if value is None or isinstance(value, (str, bool)):
         return value
     if isinstance(value, int):
         # Whole numbers beyond what JSON readers hold exactly travel as text.
         return value if abs(value) < 2**53 else str(value)
-    return _exact(value) if isinstance(value, Decimal | dt.datetime) else as_text(value)
+    return _exact(value) if isinstance(value, (Decimal, dt.datetime)) else as_text(value)
 
 
 #: Days and small amounts come again and again, in one chart and from chart to chart.

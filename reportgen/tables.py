@@ -21,6 +21,8 @@ from reportgen.warehouse import SqlError, Warehouse
 _FRONT: dict[str, type | tuple[type, ...]] = {"title": str, "doc": str}
 #: Names that files of `sql/tables/` can't have: these CSV files are made elsewhere.
 TAKEN = ("recommendations", "evidence", "detectors", "inputs", "rejected")
+#: What a CSV holds as it is. A tuple: of hundreds of thousands of cells each is asked.
+_AS_IT_IS = (str, int, bool)
 
 Rows = Sequence[Sequence[object]]
 #: What makes the content of a file.
@@ -162,10 +164,16 @@ def _inputs(inputs: Sequence[InputFile]) -> tuple[Sequence[str], Rows]:
 
 
 def _csv(columns: Sequence[str], rows: Rows) -> bytes:
-    return csv_text(columns, ([_cell(cell) for cell in row] for row in rows)).encode("utf-8", "replace")
+    by_column = [_column(cells) for cells in zip(*rows, strict=True)]
+    return csv_text(columns, zip(*by_column, strict=True)).encode("utf-8", "replace")
+
+
+def _column(cells: Sequence[object]) -> Sequence[Cell]:
+    made = [cell for cell in cells if cell is None or isinstance(cell, _AS_IT_IS)]
+    return made if len(made) == len(cells) else [_cell(cell) for cell in cells]
 
 
 def _cell(value: object) -> Cell:
-    if value is None or isinstance(value, bool | int | str):
+    if value is None or isinstance(value, _AS_IT_IS):
         return value
     return as_text(value) if not isinstance(value, Decimal) or value.is_finite() else None

@@ -32,8 +32,8 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([_csv_cell(name) for name in columns])
-    for row in rows:
-        writer.writerow([_csv_cell(cell) for cell in row])
+    # By columns: most hold one kind of cell, which is looked at once.
+    writer.writerows(zip(*map(_csv_column, zip(*rows, strict=True)), strict=True))
     return out.getvalue()
 
 
@@ -64,12 +64,21 @@ def _without_guard(cell: str) -> str:
     return text if cell.startswith("'") and _FORMULA.match(text) and not _NUMBER.fullmatch(text) else cell
 
 
+def _csv_column(cells: Sequence[Cell]) -> list[str]:
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    if len(texts) == len(cells):
+        whole = "".join(texts)
+        if whole.isascii() and whole.isprintable() and all(map(_HARMLESS.match, texts)):
+            return texts
+    return [_csv_cell(cell) for cell in cells]
+
+
 def _csv_cell(cell: Cell) -> str:
     if cell is None:
         return ""
-    if isinstance(cell, bool):
-        return "true" if cell else "false"
     if not isinstance(cell, str):
+        if isinstance(cell, bool):
+            return "true" if cell else "false"
         if isinstance(cell, int):
             return str(cell) if abs(cell) < _MOST else ""
         return format(Decimal(repr(cell)), "f") if to_decimal(cell) is not None else ""

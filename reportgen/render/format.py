@@ -13,6 +13,7 @@ from functools import lru_cache
 #: Enough digits that no sum of money (12 places) is ever rounded by the arithmetic itself.
 _CONTEXT = Context(prec=60, rounding=ROUND_HALF_UP)
 _SCALES = ((Decimal(10) ** 12, "T"), (Decimal(10) ** 9, "B"), (Decimal(10) ** 6, "M"))
+_TENTH = Decimal("0.1")
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(\.\d+)?Z?")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 UNKNOWN = "unknown"
@@ -92,7 +93,7 @@ def _lasted(seconds: int) -> str:
 
 
 def _instant(text: str) -> datetime:
-    return datetime.fromisoformat(text.replace("Z", "+00:00"))
+    return datetime.fromisoformat(text)
 
 
 def to_decimal(value: object) -> Decimal | None:
@@ -132,7 +133,7 @@ def _money(size: Decimal) -> str:
     """Cents from ten cents up, two digits that count below, whole dollars from ten thousand."""
     if size >= 10_000:
         return _scaled(size)
-    if size == 0 or _significant(size, 2) >= Decimal("0.1"):
+    if size == 0 or size >= _TENTH or _significant(size, 2) >= _TENTH:
         return _grouped(_rounded(size, 2), trim=False)
     return _grouped(_significant(size, 2), trim=False)
 

@@ -50,9 +50,10 @@ def lean(html: str) -> str:
 
 def _told_once(table: re.Match[str]) -> str:
     """Return a table in which a column of numbers says once that it is one: `n3` on the table, none on its cells."""
-    start, rows = table["start"], re.split(r"(?=<tr\b)", table["rows"])
+    start = table["start"]
     if "span=" in table["rows"] or re.search(r" class=\"?[^>]*\bn\d", start):
         return table[0]
+    rows = re.split(r"(?=<tr\b)", table["rows"])
     cells: dict[int, set[bool]] = {}
     for row in rows:
         for place, cell in enumerate(_CELL.findall(row), 1):
