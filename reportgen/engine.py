@@ -21,7 +21,7 @@ import duckdb
 from reportgen.errors import ReportgenError, is_interrupt
 from reportgen.quickclass import dataclass
 from reportgen.second import AskAhead
-from reportgen.sqlerror import SqlError, failure, first_line
+from reportgen.sqlerror import OutOfMemoryError, SqlError, failure, first_line
 
 Row = tuple[Any, ...]
 Connection = duckdb.DuckDBPyConnection
@@ -60,6 +60,8 @@ _DISK = {
 }
 #: What DuckDB takes for something else in the path of a database: what follows is options, or the name is another one.
 _NOT_IN_PATHS = ("?",) if os.sep == "\\" else ("?", "\\")
+#: Rows that are fetched at a time of a result that is not fetched whole.
+_FETCHED = 4096
 #: DuckDB's errors in which a disk speaks; the others hold text of whoever wrote the SQL.
 _SPEAKING = (duckdb.IOException, duckdb.FatalException, duckdb.TransactionException, duckdb.InternalException)
 
@@ -83,6 +85,17 @@ def on_disk(place: Path) -> Iterator[None]:
         if told := disk_trouble(error, place):
             raise told from error
         raise
+
+
+@contextlib.contextmanager
+def in_memory() -> Iterator[None]:
+    """Raise ReportgenError where what no file of SQL answers for needs more memory than the settings allow."""
+    try:
+        yield
+    except OutOfMemoryError as error:
+        what = f"{error.memory} is too little to read these inputs and sum them up"
+        step = 'Allow more, for example memory = "4GB" under [limits] in reportgen.toml, or name fewer inputs.'
+        raise ReportgenError("[limits] memory", what, step) from error
 
 
 class Engine:
@@ -298,22 +311,15 @@ class Engine:
             watch.daemon = True
             watch.start()
         try:
-            cursor = con.execute(lead + text, list(parameters))
-            described = cursor.description or []
-            wanted = first if most is None else most + 1
-            rows = cursor.fetchall() if wanted is None else cursor.fetchmany(wanted)
-        except duckdb.Error as error:
-            if told := disk_trouble(error, self._new or self._target):
-                raise told from error
+            with self._failures(text, len(lead.encode())):
+                cursor = con.execute(lead + text, list(parameters))
+                described = cursor.description or []
+                wanted = first if most is None else most + 1
+                rows = cursor.fetchall() if wanted is None else cursor.fetchmany(wanted)
+        except SqlError as error:
             if late.is_set():
                 raise SqlError(f"stopped after {seconds} s ([limits] detector_seconds)", None) from error
-            raise failure(str(error), text, len(lead.encode()), self.limits.memory) from error
-        except RuntimeError as error:
-            if is_interrupt(error):
-                raise KeyboardInterrupt from error
             raise
-        except (ValueError, OverflowError) as error:
-            raise SqlError(f"gives a value that can't be read: {first_line(str(error))}", None) from error
         finally:
             if watch is not None:
                 watch.cancel()
@@ -322,13 +328,41 @@ class Engine:
         return Result(tuple(str(d[0]) for d in described), tuple(str(d[1]) for d in described), rows)
 
     @contextlib.contextmanager
-    def stream(self, text: str) -> Iterator[tuple[list[str], Iterator[Row]]]:
-        """Run one query and give its columns and its rows one at a time."""
-        cursor = self._con.cursor()
+    def _failures(self, text: str, lead: int = 0) -> Iterator[None]:
+        """Raise what DuckDB says of a statement, or of its rows, as SqlError, and trouble with the disk as it is."""
         try:
-            cursor.execute(text)
-            names = [str(d[0]) for d in cursor.description or []]
-            yield names, iter(lambda: cursor.fetchone() or (), ())
+            yield
+        except duckdb.Error as error:
+            if told := disk_trouble(error, self._new or self._target):
+                raise told from error
+            raise failure(str(error), text, lead, self.limits.memory) from error
+        except RuntimeError as error:
+            if is_interrupt(error):
+                raise KeyboardInterrupt from error
+            raise
+        except (ValueError, OverflowError) as error:
+            raise SqlError(f"gives a value that can't be read: {first_line(str(error))}", None) from error
+
+    @contextlib.contextmanager
+    def stream(self, text: str) -> Iterator[tuple[list[str], Iterator[Row]]]:
+        """Run one query and give its columns and its rows, a few thousand of them at a time. Raises SqlError.
+
+        On a connection of its own, whose time zone is the machine's: no column may be a moment with one.
+        """
+        cursor = self._con.cursor()
+
+        def fetched() -> Iterator[Row]:
+            more = True
+            while more:
+                with self._failures(text):
+                    rows = cursor.fetchmany(_FETCHED)
+                yield from rows
+                more = bool(rows)
+
+        try:
+            with self._failures(text):
+                cursor.execute(text)
+            yield [str(d[0]) for d in cursor.description or []], fetched()
         finally:
             cursor.close()
 

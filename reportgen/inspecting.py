@@ -12,6 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from reportgen.engine import in_memory
 from reportgen.errors import ReportgenError
 from reportgen.formatfile import find_formats
 from reportgen.found import Found
@@ -63,7 +64,7 @@ def quiet(_stage: str, _done: int, _total: int) -> None:
 @contextlib.contextmanager
 def marts_of(settings: Settings, inputs: Inputs) -> Iterator[tuple[Warehouse, Found]]:
     """Give a warehouse with the marts of a project, which is gone afterwards, and the accounts."""
-    with tempfile.TemporaryDirectory(prefix="reportgen-look-") as folder:
+    with tempfile.TemporaryDirectory(prefix="reportgen-look-") as folder, in_memory():
         limits = Limits(settings.detector_seconds, settings.memory)
         with Warehouse(Path(folder) / "warehouse.duckdb", limits=limits) as store:
             events = read_cost_events(settings, inputs, store, Path(folder), quiet)

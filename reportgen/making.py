@@ -16,7 +16,7 @@ from reportgen.beside import Beside
 from reportgen.building import refuse_single
 from reportgen.cache import BuildMade, Cache, MartsMade
 from reportgen.cache import published as published_files
-from reportgen.engine import on_disk
+from reportgen.engine import in_memory, on_disk
 from reportgen.errors import ExitCode, ReportgenError
 from reportgen.found import Found
 from reportgen.inputs.parts import Parts
@@ -74,7 +74,7 @@ def make(
 
     Raises ReportgenError (exit 2) also where the disk is full or may not be written to: no output has changed then.
     """
-    with on_disk(settings.work / "warehouse.duckdb"):
+    with on_disk(settings.work / "warehouse.duckdb"), in_memory():
         return _make(settings, inputs, paths, cache, marks, stages, progress)
 
 
@@ -135,7 +135,7 @@ def report_only(
     """
     from reportgen.analysing import analyse
 
-    with on_disk(settings.work / "warehouse.duckdb"):
+    with on_disk(settings.work / "warehouse.duckdb"), in_memory():
         store, found, only = _marts(settings, inputs, cache, marks, stages, progress)
         with store:
             analysed = analyse(store, settings, inputs, found, only, progress, stages)

@@ -23,6 +23,14 @@ class SqlError(Exception):
         return f"{self.message}. {self.hint}" if self.hint else self.message
 
 
+class OutOfMemoryError(SqlError):
+    """A statement needs more memory than the settings allow."""
+
+    def __init__(self, memory: str) -> None:
+        self.memory = memory
+        super().__init__(f"needs more memory than {memory} ([limits] memory)", None)
+
+
 def failure(told: str, text: str = "", lead: int = 0, memory: str = "") -> SqlError:
     """Read an error of a connection with `errors_as_json`, about `text`, which was sent after `lead` bytes of ours.
 
@@ -34,7 +42,7 @@ def failure(told: str, text: str = "", lead: int = 0, memory: str = "") -> SqlEr
     except (ValueError, KeyError, TypeError):
         return SqlError(first_line(told), None)
     if kind == "Out of Memory" and memory:
-        return SqlError(f"needs more memory than {memory} ([limits] memory)", None)
+        return OutOfMemoryError(memory)
     line, column = None, None
     place = str(facts.get("position", ""))
     if place.isdigit() and int(place) >= lead:

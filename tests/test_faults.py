@@ -13,6 +13,8 @@ from project import built, event, outcomes, read_report_json, write_project
 
 from reportgen import build
 from reportgen.errors import ReportgenError
+from reportgen.inspecting import inspect
+from reportgen.warehouse import Warehouse
 
 DETECTOR = """/*---
 title = "Mine"
@@ -239,3 +241,16 @@ def test_an_impossible_name_of_a_chart_or_table_stops_nothing(tmp_path: Path, fo
     result = build(two_agents(tmp_path, files={f"sql/{folder}/{name}.sql": "select 1 as n\n"}))
     assert result.exit_code == 1
     assert any("a SQL file's name is its id" in notice.message for notice in result.report.notices)
+
+
+def test_too_little_memory_is_no_fault_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def needs_much(store: Warehouse, *_: object) -> None:
+        store.query("select list(range) from range(1000000000)")
+
+    monkeypatch.setattr(Warehouse, "load_raw", needs_much)
+    (two_agents(tmp_path) / "reportgen.toml").write_text('[limits]\nmemory = "64MB"\n')
+    with pytest.raises(ReportgenError, match=r"64MB is too little .* memory = \"4GB\"") as caught:
+        build(tmp_path)
+    assert (caught.value.where, caught.value.exit_code) == ("[limits] memory", 2)
+    with pytest.raises(ReportgenError, match="64MB is too little"):
+        inspect([str(tmp_path / "budget" / "cost-events.jsonl")], tmp_path)

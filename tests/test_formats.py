@@ -16,6 +16,8 @@ from typing import Any, ClassVar
 
 import pytest
 from event_world import Seen, jsonl, read, read_files
+from hypothesis import given
+from hypothesis import strategies as st
 from project import built
 
 from reportgen.checking import check
@@ -24,7 +26,7 @@ from reportgen.formatcheck import format_problems
 from reportgen.formatfile import find_formats
 from reportgen.formattest import run_all
 from reportgen.inputs.events import read_events
-from reportgen.inputs.formats import LONGEST_TEXT, Formats, pruned
+from reportgen.inputs.formats import LONGEST_TEXT, Formats, pruner
 from reportgen.inputs.records import NumberText
 from reportgen.inputs.sources import Source
 from reportgen.names import Names
@@ -142,9 +144,34 @@ def test_errors_of_the_api_are_counted_apart(tmp_path: Path) -> None:
 
 def test_only_what_a_format_names_is_kept_and_long_texts_are_cut() -> None:
     record = {"a": {"b": ["x" * 5000, {"c": NumberText("1.50"), "d": "secret"}], "e": None}, "f": True, "g": 'q"\n'}
-    kept = json.loads(pruned(record, {"a": {"b": {"c": {}}}, "f": {}, "g": {}}), parse_float=str)
+    kept = json.loads(pruner({"a": {"b": {"c": {}}}, "f": {}, "g": {}})(record), parse_float=str)
     assert kept == {"a": {"b": ["x" * LONGEST_TEXT, {"c": "1.50"}]}, "f": True, "g": 'q"\n'}
-    assert json.loads(pruned(record, {"a": {}}))["a"]["b"][1]["d"] == "secret"
+    assert json.loads(pruner({"a": {}})(record))["a"]["b"][1]["d"] == "secret"
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda below: st.lists(below, max_size=3) | st.dictionaries(st.sampled_from("abcd"), below, max_size=4),
+    max_leaves=12,
+)
+_TREE: Any = st.recursive(
+    st.just({}), lambda below: st.dictionaries(st.sampled_from("abc"), below, max_size=3), max_leaves=8
+)
+
+
+def kept_of(value: Any, keys: dict[str, Any]) -> Any:
+    if isinstance(value, list):
+        return [kept_of(one, keys) for one in value]
+    if isinstance(value, dict):
+        return {key: kept_of(one, keys.get(key, {})) for key, one in value.items() if not keys or key in keys}
+    return value
+
+
+@given(keys=_TREE, records=st.lists(_JSON, max_size=4))
+def test_a_pruner_remembers_nothing_but_how_keys_are_chosen(keys: dict[str, Any], records: list[Any]) -> None:
+    prune = pruner(keys)
+    # The same one for many records, each of which may have the keys of another.
+    assert [json.loads(prune(record)) for record in records] == [kept_of(record, keys) for record in records]
 
 
 ODD: tuple[object, ...] = (
@@ -247,6 +274,24 @@ def test_a_format_of_ones_own_that_never_ends_is_stopped(tmp_path: Path) -> None
     with pytest.raises(ReportgenError, match=r"stopped after 1 s .*detector_seconds") as caught:
         formats.read(None)
     assert caught.value.where.startswith("sql/formats/mine.sql")
+
+
+def test_moments_are_utc_wherever_the_machine_stands(tmp_path: Path) -> None:
+    own(tmp_path, MINE, "select file_no, line_no, part, 'w' as agent, timestamptz '2026-05-02 09:00:00+02' as event_time"
+        " from lines")  # fmt: skip
+    (tmp_path / "e.jsonl").write_bytes(jsonl({"mine": 1}))
+    code = "import sys; from pathlib import Path; from reportgen.inputs.events import read_events; from reportgen.names import Names; from reportgen.inputs.sources import Source; home = Path(sys.argv[1]); read_events([Source(home / 'e.jsonl', 'e.jsonl', 'events')], home / 'out.csv', Names(), project=home)"  # fmt: skip
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, env=os.environ | {"TZ": "America/New_York"})
+    assert "2026-05-02 07:00:00" in (tmp_path / "out.csv").read_text()
+
+
+def test_a_value_that_can_not_be_read_is_told_with_its_format(tmp_path: Path) -> None:
+    file = own(tmp_path, MINE, GIVES.replace("as agent", "as agent, interval '10 years' * 1000000 as duration_ms"))
+    path = tmp_path / "e.jsonl"
+    path.write_bytes(jsonl({"mine": 1, "who": "w"}))
+    with pytest.raises(ReportgenError, match="a value that can't be read") as caught:
+        read_events([Source(path, "e.jsonl", "events")], tmp_path / "out.csv", Names(), project=tmp_path)
+    assert caught.value.where == f"sql/formats/{file.name}"
 
 
 def test_a_project_takes_the_place_of_a_built_in_format(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ format's SELECT runs over its lines in a warehouse of its own, which is locked: 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import field
 from datetime import datetime
 from decimal import Decimal
@@ -21,6 +22,7 @@ from reportgen.inputs.records import NumberText, Record
 from reportgen.inputs.times import utc_text
 from reportgen.macros import make_macros
 from reportgen.quickclass import dataclass
+from reportgen.sqlerror import OutOfMemoryError
 from reportgen.sqlfile import near
 from reportgen.sqltext import NO_HIVE, quoted
 from reportgen.warehouse import Limits, SqlError, Warehouse
@@ -30,7 +32,13 @@ LONGEST_TEXT = 1000
 #: Of a path, the innermost folders.
 _FOLDERS = 5
 _LARGEST = 16 * 1024 * 1024
-_TABLE = "format_lines"
+#: Objects of so many keys have them in common with others; so many sets of keys are remembered.
+_MOST_KEYS, _MOST_SHAPES = 64, 1000
+#: Tables of the lines of a format, and of what was read of them; each has the format's number.
+_TABLE, _READ = "format_lines", "format_rows"
+_LONG = "cache_write_1h_tokens"
+#: Columns of a row before those of its event.
+_BEFORE_EVENT = 6
 #: Where a column's name is none by which a record of today's reader is understood.
 _KEYS = {"event_time": "timestamp"}
 
@@ -54,11 +62,12 @@ class Read(NamedTuple):
 
 @dataclass(slots=True)
 class _Aside:
-    """The lines of one format, in a CSV file."""
+    """The lines of one format, in a file of tab-separated values: no JSON text of ours holds a tab."""
 
     path: Path
     file: IO[str]
-    lines: int = 0
+    #: Gives the text of a record.
+    pruned: Callable[[Any], str]
 
 
 @dataclass(slots=True)
@@ -73,8 +82,8 @@ class Formats:
     own: Path | None = None
     #: How long and how large a SELECT of the project's own may get.
     limits: Limits = field(default_factory=Limits)
-    #: Where the file at hand lies: its innermost folders and its name, as they go into the CSV.
-    _place: str = ","
+    #: Where the file at hand lies: its innermost folders and its name, as they go into the file of a format's lines.
+    _place: str = "\t"
     #: By format's id: its records.
     counts: dict[str, int] = field(default_factory=dict)
     _aside: dict[str, _Aside] = field(default_factory=dict)
@@ -83,7 +92,7 @@ class Formats:
 
     def begin(self, path: Path) -> None:
         """Begin with a file."""
-        self._place = f"{' '.join(map(_hex, path.parts[:-1][-_FOLDERS:]))},{_hex(path.name)}"
+        self._place = f"{' '.join(map(_hex, path.parts[:-1][-_FOLDERS:]))}\t{_hex(path.name)}"
 
     def of(self, record: Record, candidates: Iterable[Format]) -> Format | None:
         """Return the format of a record."""
@@ -91,18 +100,17 @@ class Formats:
 
     def add(self, one: Format, record: Record, file_no: int, line_no: int, part: int) -> bool:
         """Set a record aside; False where there is too much of it."""
-        text = pruned(record, one.keys)
-        if len(text) > _LARGEST:
-            return False
         aside = self._aside.get(one.file.id)
         if aside is None:
-            path = self.folder / f"format-{one.file.id}.csv"
-            aside = self._aside[one.file.id] = _Aside(path, path.open("w", encoding="utf-8", newline=""))
+            path = self.folder / f"format-{one.file.id}.tsv"
+            file = path.open("w", encoding="utf-8", newline="")
+            aside = self._aside[one.file.id] = _Aside(path, file, pruner(one.keys))
+        text = aside.pruned(record)
+        if len(text) > _LARGEST:
+            return False
         said = at(record, one.time) if one.time else None
         time = "" if said is None or said == "" else utc_text(said)[0]
-        quoted_text = text.replace('"', '""')
-        aside.file.write(f'{file_no},{line_no},{part},{time},{self._place},"{quoted_text}"\n')
-        aside.lines += 1
+        aside.file.write(f"{file_no}\t{line_no}\t{part}\t{time}\t{self._place}\t{text}\n")
         self.counts[one.file.id] = self.counts.get(one.file.id, 0) + 1
         return True
 
@@ -116,7 +124,7 @@ class Formats:
             aside.file.close()
 
     def read(self, as_of: datetime | None) -> Iterator[Read]:
-        """Run every format's SELECT and yield all rows, by place. Raises ReportgenError where a format's SQL fails."""
+        """Run every format's SELECT and return all rows, by place. Raises ReportgenError where a format's SQL fails."""
         used = [one for one in self.formats if one.file.id in self._aside]
         if not used:
             return iter(())
@@ -126,12 +134,17 @@ class Formats:
                 self._load(store, number, self._aside[one.file.id])
             store.lock()
             make_macros(store, self.own)
-            streams = [sorted(self._others, key=_place)]
             for number, one in enumerate(used):
-                streams += _rows_of(store, number, one, as_of)
-            return heapq.merge(*streams, key=_place)
-        finally:
+                _settle(store, number, one, as_of)
+        except BaseException:
             store.close()
+            raise
+        return self._merged(store, used)
+
+    def _merged(self, store: Warehouse, used: Sequence[Format]) -> Iterator[Read]:
+        with store, ExitStack() as opened:
+            streams = [opened.enter_context(closing(_rows_of(store, n, one))) for n, one in enumerate(used)]
+            yield from heapq.merge(sorted(self._others, key=_place), *streams, key=_place)
 
     def _load(self, store: Warehouse, number: int, aside: _Aside) -> None:
         aside.file.close()
@@ -144,8 +157,8 @@ class Formats:
             f"create table {_TABLE}_{number} as select file_no, line_no, part, line_time,"
             " list_transform(string_split(coalesce(folders, ''), ' '), lambda x: decode(unhex(x))) as folders,"
             " decode(unhex(file)) as file, cast(record as json) as record"
-            f" from read_csv({quoted(str(aside.path))}, {NO_HIVE}, header = false, auto_detect = false, delim = ',',"
-            f" quote = '\"', escape = '\"', nullstr = '', new_line = '\\n', max_line_size = {3 * _LARGEST},"
+            f" from read_csv({quoted(str(aside.path))}, {NO_HIVE}, header = false, auto_detect = false,"
+            f" delim = '\\t', quote = '', escape = '', nullstr = '', new_line = '\\n', max_line_size = {2 * _LARGEST},"
             f" columns = {{{kinds}}})"
         )
         aside.path.unlink()
@@ -159,43 +172,67 @@ def _hex(name: str) -> str:
     return name.encode("utf-8", "replace").hex()
 
 
-def pruned(value: object, keys: Mapping[str, Any]) -> str:
-    """Return the JSON text of a value with only these keys of its objects, and with its long texts cut."""
-    # Every line of a format goes through here, so the common kinds come first and no generator is made.
-    if type(value) is str:
-        return encode_basestring_ascii(value if len(value) <= LONGEST_TEXT else value[:LONGEST_TEXT])
-    parts = []
-    if type(value) is dict:
-        for key, one in value.items():
-            below = keys.get(key) if keys else keys
-            if below is not None:
-                parts.append(f"{encode_basestring_ascii(key)}:{pruned(one, below)}")
-        return "{" + ",".join(parts) + "}"
-    if type(value) is list:
-        for one in value:
-            parts.append(pruned(one, keys))
-        return "[" + ",".join(parts) + "]"
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    # An integer, or a `NumberText` as it was written.
-    return str(value)
+def pruner(keys: Mapping[str, Any]) -> Callable[[Any], str]:
+    """Return what gives the JSON text of a value with only these keys of its objects, and with its long texts cut.
+
+    `keys`: a tree; an empty branch keeps all that is below it. The text is ASCII.
+    """
+    below = {key: pruner(branch) for key, branch in keys.items()}
+    #: By the keys of an object: those of them that are kept, as they are written, and what prunes their values.
+    #: Every line of a format goes through here, and most have the keys of one before.
+    shapes: dict[tuple[str, ...], list[tuple[str, str, Callable[[Any], str]]]] = {}
+
+    def kept(value: dict[str, object]) -> list[tuple[str, str, Callable[[Any], str]]]:
+        chosen = [key for key in value if not keys or key in below]
+        return [(key, f"{encode_basestring_ascii(key)}:", below.get(key, pruned)) for key in chosen]
+
+    def pruned(value: Any) -> str:  # noqa: ANN401 - any JSON value
+        kind = type(value)
+        if kind is str:
+            return encode_basestring_ascii(value if len(value) <= LONGEST_TEXT else value[:LONGEST_TEXT])
+        if kind is dict:
+            shape = tuple(value)
+            found = shapes.get(shape)
+            if found is None:
+                found = kept(value)
+                if len(shape) <= _MOST_KEYS and len(shapes) < _MOST_SHAPES:
+                    shapes[shape] = found
+            return "{" + ",".join([said + prune(value[key]) for key, said, prune in found]) + "}"
+        if kind is list:
+            return "[" + ",".join(map(pruned, value)) + "]"
+        if value is None:
+            return "null"
+        if kind is bool:
+            return "true" if value else "false"
+        # An integer, or a `NumberText` as it was written.
+        return str(value)
+
+    return pruned
 
 
-def _rows_of(store: Warehouse, number: int, one: Format, as_of: datetime | None) -> list[list[Read]]:
-    """Return the rows of a format, by place; those of lines later than `as_of` apart."""
+def _settle(store: Warehouse, number: int, one: Format, as_of: datetime | None) -> None:
+    """Make a table of the rows of a format, each with its fate; those of lines later than `as_of` say only that."""
     later = "false" if as_of is None else f"coalesce(line_time > timestamp '{as_of:%Y-%m-%d %H:%M:%S.%f}', false)"
     names = ", ".join(LINES)
     store.query(f"create or replace view lines as select {names} from {_TABLE}_{number} where not {later}")
     columns = _candidates(store, one)
-    streams = [_fetch(store, one, columns)]
+    long_writes = _LONG if _LONG in columns else "null"
+    kinds = dict(store.describe("select * from candidates"))
+    # Rows are fetched on connections that have the machine's time zone.
+    events = [
+        f"timezone('UTC', {name}) as {name}" if kinds[name] == "TIMESTAMP WITH TIME ZONE" else name
+        for name in EVENT
+        if name in columns and name != _LONG
+    ]
+    chosen = ", ".join([*PLACE, "fate", "note", f"{long_writes} as long_writes", "row_no", *events])
+    store.query(f"create table {_READ}_{number} as select {chosen} from ({once_sql(one)})")
     if as_of is not None and one.time:
         store.query(f"create or replace view lines as select {names} from {_TABLE}_{number} where {later}")
         _candidates(store, one)
-        places = store.query(f"select distinct {', '.join(PLACE)} from candidates where note is null order by all").rows
-        streams.append([Read(file_no, line_no, part, "later", {}) for file_no, line_no, part in places])
-    return streams
+        store.query(
+            f"insert into {_READ}_{number} by name"
+            f" select distinct {', '.join(PLACE)}, 'later' as fate from candidates where note is null"
+        )
 
 
 def _candidates(store: Warehouse, one: Format) -> list[str]:
@@ -218,8 +255,7 @@ def _candidates(store: Warehouse, one: Format) -> list[str]:
             " order by all limit 1"
         ).rows
     except SqlError as error:
-        where = f"{file.name}:{error.line}" if error.line else file.name
-        raise ReportgenError(where, error.message, error.hint or "Mend the SQL of the format.") from error
+        raise _failed(one, error) from error
     if strange:
         said = ", ".join(f"{name} {value}" for name, value in zip(PLACE, strange[0], strict=True))
         raise file.problem(
@@ -257,19 +293,27 @@ def once_sql(one: Format) -> str:
     return rows
 
 
-def _fetch(store: Warehouse, one: Format, columns: Sequence[str]) -> list[Read]:
-    names = [name for name in EVENT if name in columns and name != "cache_write_1h_tokens"]
-    long_writes = "cache_write_1h_tokens" if "cache_write_1h_tokens" in columns else "null"
-    chosen = ", ".join([*PLACE, "fate", "note", f"{long_writes} as long_writes", *names])
-    found = store.query(f"select {chosen} from ({once_sql(one)}) order by {', '.join(PLACE)}, row_no").rows
-    rows: list[Read] = []
-    keys = [_KEYS.get(name, name) for name in names]
-    for file_no, line_no, part, fate, note, writes, *values in found:
-        event: Record = {}
-        if fate == "event":
-            event = {key: plain(value) for key, value in zip(keys, values, strict=True)}
-        rows.append(Read(file_no, line_no, part, fate, event, note, writes))
-    return rows
+def _rows_of(store: Warehouse, number: int, one: Format) -> Generator[Read]:
+    """Yield the rows of a format, by place: as many as there are lines, so they are fetched as they are taken."""
+    text = f"select * exclude (row_no) from {_READ}_{number} order by {', '.join(PLACE)}, row_no"
+    try:
+        with store.stream(text) as (names, rows):
+            keys = [_KEYS.get(name, name) for name in names[_BEFORE_EVENT:]]
+            for file_no, line_no, part, fate, note, writes, *values in rows:
+                event: Record = {}
+                if fate == "event":
+                    event = {key: plain(value) for key, value in zip(keys, values, strict=True)}
+                yield Read(file_no, line_no, part, fate, event, note, writes)
+    except SqlError as error:
+        raise _failed(one, error) from error
+
+
+def _failed(one: Format, error: SqlError) -> Exception:
+    if isinstance(error, OutOfMemoryError) and one.file.origin != "project":
+        # It is the inputs that are large.
+        return error
+    where = f"{one.file.name}:{error.line}" if error.line else one.file.name
+    return ReportgenError(where, error.message, error.hint or "Mend the SQL of the format.")
 
 
 def plain(value: object) -> object:

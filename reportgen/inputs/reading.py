@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -41,6 +40,8 @@ _T = TypeVar("_T")
 _TOO_LONG = f"longer than {MAX_LINE_BYTES // (1024 * 1024)} MiB"
 #: What is said of a file by why it gave less than it might.
 _DAMAGES = {STRANGE: "database-strange", UNREADABLE: "database-unreadable"}
+#: What a row of a format is called by what became of it.
+_SAID = {Fate.EVENT: "event", Fate.LATER: "later"}
 #: What a record can't be read for, whichever library says so.
 _UNREADABLE = (ValueError, StopIteration, RecursionError, ArithmeticError)
 
@@ -159,15 +160,16 @@ class Reading:
         """Take the events that formats read, and give the lines that were set aside their fate."""
         for (file_no, line_no), rows in groupby(self._formats.read(self._as_of), key=lambda row: row[:2]):
             account, self._remarks.file, self._remarks.line = self._accounts[file_no], file_no, line_no
-            fates = Counter(self._fate_of(row) for row in rows)
-            account.events += fates["event"]
-            account.later += fates["later"]
+            fates = [self._fate_of(row) for row in rows]
+            events, later = fates.count("event"), fates.count("later")
+            account.events += events
+            account.later += later
             account.aside -= 1
-            if fates["event"] or fates["later"]:
+            if events or later:
                 account.used += 1
-            elif fates["superseded"]:
+            elif "superseded" in fates:
                 account.superseded += 1
-            elif fates["duplicate"]:
+            elif "duplicate" in fates:
                 account.duplicates += 1
             else:
                 account.not_cost += 1
@@ -185,7 +187,7 @@ class Reading:
             fate = self._taker.take_read(row.event, row.long_writes)
         else:
             fate = self._taker.take(row.event, row.line, row.part, flat_only=True)
-        return {Fate.EVENT: "event", Fate.LATER: "later"}.get(fate, "")
+        return _SAID.get(fate, "")
 
     def _take_staged(self) -> None:
         """Take the rows that were staged into the accounts; those that may repeat others are read line by line."""
