@@ -197,7 +197,18 @@ def pruner(keys: Mapping[str, Any]) -> Callable[[Any], str]:
                 found = kept(value)
                 if len(shape) <= _MOST_KEYS and len(shapes) < _MOST_SHAPES:
                     shapes[shape] = found
-            return "{" + ",".join([said + prune(value[key]) for key, said, prune in found]) + "}"
+            parts = []
+            for key, said, prune in found:
+                one = value[key]
+                kind = type(one)
+                # Most values are short texts and counts: for them a call would take longest.
+                if kind is str and len(one) <= LONGEST_TEXT:
+                    parts.append(said + encode_basestring_ascii(one))
+                elif kind is int:
+                    parts.append(f"{said}{one}")
+                else:
+                    parts.append(said + prune(one))
+            return "{" + ",".join(parts) + "}"
         if kind is list:
             return "[" + ",".join(map(pruned, value)) + "]"
         if value is None:
