@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from reportgen.errors import ReportgenError
@@ -70,15 +70,15 @@ def refuse_overlap(
         with contextlib.suppress(OSError):
             status = output.stat()
             numbers[(status.st_dev, status.st_ino)] = shown
-    for given in inputs:
-        path = real(given)
+    cleared = (f"{work}{os.sep}", f"{site / STAGING}{os.sep}")
+    for given, path in zip(inputs, _all_real(inputs), strict=True):
         hit = outputs.get(path)
         with contextlib.suppress(OSError):
             status = path.stat()
             hit = hit or numbers.get((status.st_dev, status.st_ino))
         if hit is not None:
             raise ReportgenError(str(given), f"is an input, and {hit} would be written over it", _advice())
-        if work in path.parents or site / STAGING in path.parents:
+        if str(path).startswith(cleared):
             what = "is an input in a folder that reportgen clears or that may be deleted at any time"
             raise ReportgenError(str(given), what, "Move it somewhere else.")
 
@@ -139,6 +139,19 @@ def real(path: Path) -> Path:
     if "\x00" in str(path):
         raise ReportgenError(str(path).replace("\x00", "\\0"), "is no path: it holds a NUL", "Correct it.")
     return Path(os.path.realpath(path))
+
+
+def _all_real(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield the real paths. There may be thousands, in a few folders, which are followed once."""
+    folders: dict[str, Path] = {}
+    for path in paths:
+        folder, name = os.path.split(path)
+        if name in ("", "..") or "\x00" in name or path.is_symlink():
+            yield real(path)
+            continue
+        if folder not in folders:
+            folders[folder] = real(Path(folder))
+        yield folders[folder] / name
 
 
 def _advice(where: str = "") -> str:
