@@ -101,5 +101,6 @@ def snippet(line: bytes, *, redact: bool = True) -> str:
     text = " ".join(line[: 16 * _SNIPPET].decode("utf-8", "replace").split())
     if redact:
         text = redact_text(text)
-    text = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
     return text if len(text) <= _SNIPPET else text[:_SNIPPET] + "…"

@@ -96,39 +96,80 @@ many = "{n} calls in the transcripts were tried again, as the API was overloaded
 one = "One call in the transcripts ended with an error of the API; it is no spend."
 many = "{n} calls in the transcripts ended with an error of the API; they are no spend."
 ---*/
-with told as (
+with parsed as (
+    -- A record is taken apart once: each look into its text would read all of it again.
     select
         file_no,
         line_no,
         part,
         file,
-        record,
+        json_type(record, '$.message.usage') as usage_type,
+        json_transform(record, '{
+            "type": "VARCHAR",
+            "subtype": "VARCHAR",
+            "timestamp": "VARCHAR",
+            "sessionId": "VARCHAR",
+            "session_id": "VARCHAR",
+            "cwd": "VARCHAR",
+            "isSidechain": "VARCHAR",
+            "agentId": "VARCHAR",
+            "isApiErrorMessage": "VARCHAR",
+            "error": "JSON",
+            "costUSD": "VARCHAR",
+            "parent_tool_use_id": "VARCHAR",
+            "parentToolUseID": "VARCHAR",
+            "data": {"agentId": "VARCHAR"},
+            "toolUseResult": {"agentId": "VARCHAR"},
+            "forkedFrom": {"sessionId": "VARCHAR"},
+            "message": {
+                "id": "VARCHAR",
+                "model": "VARCHAR",
+                "content": "JSON",
+                "usage": {
+                    "input_tokens": "VARCHAR",
+                    "output_tokens": "VARCHAR",
+                    "cache_read_input_tokens": "VARCHAR",
+                    "cache_creation_input_tokens": "VARCHAR",
+                    "cache_creation": {"ephemeral_1h_input_tokens": "VARCHAR"},
+                    "speed": "VARCHAR"
+                }
+            }
+        }') as r
+    from lines
+),
+
+told as (
+    select
+        file_no,
+        line_no,
+        part,
+        file,
+        r,
         concat_ws(' ', file_no, line_no, part) as place,
-        record ->> '$.type' as kind,
-        nullif(record ->> '$.message.id', '') as message_id,
-        coalesce(record ->> '$.sessionId', record ->> '$.session_id') as session,
-        coalesce(try_cast(record ->> '$.timestamp' as timestamptz), timestamptz '9999-01-01') as line_time,
-        record ->> '$.cwd' as cwd,
+        r.type as kind,
+        nullif(r.message.id, '') as message_id,
+        coalesce(r.sessionid, r.session_id) as session,
+        coalesce(try_cast(r.timestamp as timestamptz), timestamptz '9999-01-01') as line_time,
+        r.cwd,
         case
-            when record ->> '$.agentId' <> '' then record ->> '$.agentId'
+            when r.agentid <> '' then r.agentid
             when starts_with(file, 'agent-') then regexp_replace(file, '^agent-|[.].*$', '', 'g')
         end as agent_id,
-        nullif(record ->> '$.parent_tool_use_id', '') as parent_tool,
-        coalesce(record ->> '$.isSidechain' = 'true', false) as is_sidechain,
-        coalesce(record ->> '$.isApiErrorMessage' = 'true', false) as is_error,
-        coalesce(record ->> '$.subtype' = 'api_error', false) as is_retry,
+        nullif(r.parent_tool_use_id, '') as parent_tool,
+        coalesce(r.issidechain = 'true', false) as is_sidechain,
+        coalesce(r.isapierrormessage = 'true', false) as is_error,
+        coalesce(r.subtype = 'api_error', false) as is_retry,
         -- A word, or an object with the status and the name that the API gave; its other texts say anything.
         concat_ws(
             ' ',
-            case when json_type(record, '$.error') = 'VARCHAR' then record ->> '$.error' end,
-            record ->> '$.error.status',
-            record ->> '$.error.type',
-            record ->> '$.error.error.type',
-            record ->> '$.error.error.error.type'
+            case when json_type(r.error) = 'VARCHAR' then r.error ->> '$' end,
+            r.error ->> '$.status',
+            r.error ->> '$.type',
+            r.error ->> '$.error.type',
+            r.error ->> '$.error.error.type'
         ) as error,
-        coalesce(json_type(record, '$.message.usage') = 'OBJECT', false)
-        and coalesce(record ->> '$.message.model', '') <> '<synthetic>' as has_usage
-    from lines
+        coalesce(usage_type = 'OBJECT', false) and coalesce(r.message.model, '') <> '<synthetic>' as has_usage
+    from parsed
 ),
 
 noted as (
@@ -208,12 +249,9 @@ blocks as (
         part,
         kind,
         coalesce(message_id, place) as message,
-        record ->> '$.toolUseResult.agentId' as result_agent,
+        r.tooluseresult.agentid as result_agent,
         unnest(from_json(
-            case
-                when json_type(record, '$.message.content') = 'ARRAY' then json_extract(record, '$.message.content')
-                else json('[]')
-            end,
+            case when json_type(r.message.content) = 'ARRAY' then r.message.content else json('[]') end,
             '["json"]'
         )) as block
     from told
@@ -239,10 +277,10 @@ started as (
     where result_agent <> ''
     union distinct
     select
-        record ->> '$.data.agentId' as agent_id,
-        record ->> '$.parentToolUseID' as tool_id
+        r.data.agentid as agent_id,
+        r.parenttooluseid as tool_id
     from told
-    where kind = 'progress' and record ->> '$.data.agentId' <> ''
+    where kind = 'progress' and r.data.agentid <> ''
 ),
 
 agent_types as (
@@ -288,7 +326,7 @@ ranked as (
         row_number() over (
             partition by message
             order by
-                record ->> '$.forkedFrom.sessionId' is not null asc,
+                r.forkedfrom.sessionid is not null asc,
                 line_time asc,
                 session_end asc nulls last,
                 file_no asc,
@@ -315,21 +353,20 @@ select
     s.line_no,
     s.part,
     case when s.note is null then s.message_id end as message_id,
-    s.record ->> '$.timestamp' as event_time,
+    s.r.timestamp as event_time,
     o.agent,
     nullif(p.pipeline, '') as pipeline,
     o.session as run_id,
     t.tool_name,
     -- The fast mode of a model is dearer, so that it has a price of its own, or none that is known.
-    (s.record ->> '$.message.model')
-    || case when s.record ->> '$.message.usage.speed' = 'fast' then '-fast' else '' end as model,
-    s.record ->> '$.message.usage.input_tokens' as input_tokens,
-    s.record ->> '$.message.usage.output_tokens' as output_tokens,
-    s.record ->> '$.message.usage.cache_read_input_tokens' as cache_read_tokens,
-    s.record ->> '$.message.usage.cache_creation_input_tokens' as cache_write_tokens,
-    s.record ->> '$.message.usage.cache_creation.ephemeral_1h_input_tokens' as cache_write_1h_tokens,
-    s.record ->> '$.costUSD' as cost_usd,
-    try_cast(s.record ->> '$.message.usage.output_tokens' as bigint) as output_size,
+    s.r.message.model || case when s.r.message.usage.speed = 'fast' then '-fast' else '' end as model,
+    s.r.message.usage.input_tokens,
+    s.r.message.usage.output_tokens,
+    s.r.message.usage.cache_read_input_tokens as cache_read_tokens,
+    s.r.message.usage.cache_creation_input_tokens as cache_write_tokens,
+    s.r.message.usage.cache_creation.ephemeral_1h_input_tokens as cache_write_1h_tokens,
+    s.r.costusd as cost_usd,
+    try_cast(s.r.message.usage.output_tokens as bigint) as output_size,
     s.file_no <> o.file_no as is_copy,
     s.note
 from spending as s
