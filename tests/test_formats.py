@@ -272,7 +272,7 @@ def test_a_format_of_ones_own_that_never_ends_is_stopped(tmp_path: Path) -> None
     (mine,) = [one for one in formats.formats if one.file.id == "mine"]
     formats.add(mine, {"mine": 1}, 0, 1, 0)
     with pytest.raises(ReportgenError, match=r"stopped after 1 s .*detector_seconds") as caught:
-        formats.read(None)
+        formats.read()
     assert caught.value.where.startswith("sql/formats/mine.sql")
 
 

@@ -50,7 +50,7 @@ def read_events(
     bytes of how many are read. `project`: whose `sql/formats/` hold beside the built-in ones. Raises ReportgenError
     where a source can't be read (exit 3), or a format is wrong.
     """
-    formats = Formats(find_formats(project), sink.parent, None if project is None else project / "sql")
+    formats = Formats(find_formats(project), sink.parent, None if project is None else project / "sql", as_of=as_of)
     rows = EventCsv(sink)
     try:
         return Reading(sources, rows, names, as_of, fields or {}, redact, cumulative, on_progress, formats).run(sink)
@@ -83,7 +83,7 @@ def load_events(
     """
     sink = folder / "events.csv"
     limits = Limits(store.limits.seconds * _FORMAT_TIMES, store.limits.memory)
-    formats = Formats(find_formats(project), folder, None if project is None else project / "sql", limits)
+    formats = Formats(find_formats(project), folder, None if project is None else project / "sql", limits, as_of)
     rows = EventCsv(sink)
     try:
         reading = Reading(sources, rows, names, as_of, fields or {}, redact, cumulative, on_progress, formats)

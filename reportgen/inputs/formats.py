@@ -82,6 +82,8 @@ class Formats:
     own: Path | None = None
     #: How long and how large a SELECT of the project's own may get.
     limits: Limits = field(default_factory=Limits)
+    #: Later lines are not seen.
+    as_of: datetime | None = None
     #: Where the file at hand lies: its innermost folders and its name, as they go into the file of a format's lines.
     _place: str = "\t"
     #: By format's id: its records.
@@ -108,7 +110,7 @@ class Formats:
         text = aside.pruned(record)
         if len(text) > _LARGEST:
             return False
-        said = at(record, one.time) if one.time else None
+        said = at(record, one.time) if one.time and self.as_of is not None else None
         time = "" if said is None or said == "" else utc_text(said)[0]
         aside.file.write(f"{file_no}\t{line_no}\t{part}\t{time}\t{self._place}\t{text}\n")
         self.counts[one.file.id] = self.counts.get(one.file.id, 0) + 1
@@ -123,7 +125,7 @@ class Formats:
         for aside in self._aside.values():
             aside.file.close()
 
-    def read(self, as_of: datetime | None) -> Iterator[Read]:
+    def read(self) -> Iterator[Read]:
         """Run every format's SELECT and return all rows, by place. Raises ReportgenError where a format's SQL fails."""
         used = [one for one in self.formats if one.file.id in self._aside]
         if not used:
@@ -135,7 +137,7 @@ class Formats:
             store.lock()
             make_macros(store, self.own)
             for number, one in enumerate(used):
-                _settle(store, number, one, as_of)
+                _settle(store, number, one, self.as_of)
         except BaseException:
             store.close()
             raise
@@ -329,6 +331,8 @@ def _failed(one: Format, error: SqlError) -> Exception:
 
 def plain(value: object) -> object:
     """Return a value of DuckDB as a record holds it."""
+    if value is None or type(value) is str:
+        return value
     if isinstance(value, Decimal):
         return NumberText(format(value, "f"))
     if isinstance(value, float):

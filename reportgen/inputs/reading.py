@@ -86,7 +86,6 @@ class Reading:
         self._repeats = Repeats()
         self._lines = LineReader()
         self._formats = formats
-        self._as_of = as_of
         for one in formats.formats:
             self._remarks.learn(one.notes)
         self._taker = Taker(
@@ -158,7 +157,7 @@ class Reading:
 
     def _take_formats(self) -> None:
         """Take the events that formats read, and give the lines that were set aside their fate."""
-        for (file_no, line_no), rows in groupby(self._formats.read(self._as_of), key=lambda row: row[:2]):
+        for (file_no, line_no), rows in groupby(self._formats.read(), key=lambda row: row[:2]):
             account, self._remarks.file, self._remarks.line = self._accounts[file_no], file_no, line_no
             fates = [self._fate_of(row) for row in rows]
             events, later = fates.count("event"), fates.count("later")
