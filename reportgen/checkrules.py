@@ -47,6 +47,8 @@ _TITLE_SLOT = re.compile(r"\{(\w+)\}")
 #: What `reportgen new detector` writes where its author is to say something.
 STUB_DOC = "Say what it looks for, and why that is worth a person's time."
 STUB_ACTION = "Say what a person should do about it."
+#: The same of `reportgen new format`.
+STUB_FORMAT = "Say what these lines are, and what one event is."
 #: Words that DuckDB keeps for itself: a table can't be named so without quotes.
 RESERVED = frozenset({
     "all", "analyse", "analyze", "and", "any", "array", "as", "asc", "asymmetric", "both", "case", "cast", "check",

@@ -50,9 +50,10 @@ To get data in:
   reportgen heal exec         runs a step, and again where that is allowed
 
 \b
-To write detectors of your own, in SQL:
+To write detectors and formats of your own, in SQL:
   reportgen detectors         lists them; `reportgen detectors show ID` explains one
   reportgen new detector ID   writes one that works, with its test
+  reportgen new format ID LOG drafts how the lines of a log of yours are read, with its test
   reportgen serve             shows the report, and every change as you save it
   reportgen check             reads every SQL file and says what is wrong with it
   reportgen test              runs the detectors' tests

@@ -84,7 +84,7 @@ def show_command(detector: str, project: str, as_json: bool, as_sql: bool) -> No
         print_text(catalogue.explain_text(one).rstrip("\n"))
 
 
-@click.group("new", context_settings=HELP, short_help="Write a new detector and its test.")
+@click.group("new", context_settings=HELP, short_help="Write a new detector or format, and its test.")
 def new() -> None:
     """Write a file to start from; nothing is ever overwritten."""
 
@@ -107,6 +107,34 @@ def new_detector_command(detector: str, project: str) -> None:
         print_lines([[("Wrote ", "plain"), (clean(str(path)), "strong")]])
     where = "" if project == "." else f" --project {clean(project)}"
     print_lines([[(f"Next: reportgen test{where} {detector}", "faint")]])
+
+
+@new.command("format")
+@click.argument("format_id", metavar="ID")
+@click.argument("file", required=False, type=click.Path())
+@project_option
+def new_format_command(format_id: str, file: str | None, project: str) -> None:
+    """Write sql/formats/ID.sql and sql/formats/ID.test.md: how lines of a log of your own are read.
+
+    With FILE they are drafted from its lines: what looks like a time, an agent, tokens or a cost is taken for that.
+    Nothing of the lines but names, times and numbers goes into the test.
+
+    \b
+    Examples:
+      reportgen new format our_steps logs/steps.jsonl
+      reportgen new format our_steps                    an example to change by hand
+    """
+    from reportgen.newformat import new_format
+
+    made = new_format(Path(project), format_id, None if file is None else Path(file))
+    for path in (made.sql, made.test):
+        print_lines([[("Wrote ", "plain"), (clean(str(path)), "strong")]])
+    if made.fields:
+        told = ", ".join(f"{name} from {'.'.join(path)}" for name, path in made.fields.items())
+        missing = f"; found no {', '.join(made.missing)}" if made.missing else ""
+        print_lines([[(f"Read: {told}{missing}. The test shows what comes of it.", "plain")]])
+    where = "" if project == "." else f" --project {clean(project)}"
+    print_lines([[(f"Next: reportgen test{where} {format_id}", "faint")]])
 
 
 # --- check ----------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from reportgen.checkrules import STUB_FORMAT
 from reportgen.errors import ReportgenError
 from reportgen.formatfile import FOLDER, LINES, problems, read_format
 from reportgen.formattest import find_format_test
@@ -34,6 +35,8 @@ def format_problems(project: Path | None) -> Iterator[tuple[ReportgenError, bool
         for file in files:
             for error in _of_file(store, file):
                 yield error, True
+            if file.broken is None and STUB_FORMAT in str(file.front.get("doc", "")):
+                yield file.problem("'doc' still is what `reportgen new format` wrote", STUB_FORMAT, "doc"), False
             if (what := _tests(file, project)) is not None:
                 yield what, False
 

@@ -106,8 +106,12 @@ def _run(case: Case, name: str, project: Path) -> str:
             except ValueError as error:
                 raise ReportgenError(f"{name}:{row.line}", f"{column} '{text}' {error}", "Mend the cell.") from None
         expected.append(cells)
-    got = [[_shown(event[column], _KINDS[column]) for column in columns] for event in events_of(case, name, project)]
-    return difference(columns, expected, got)
+    return difference(columns, expected, cells_of(case, columns, name, project))
+
+
+def cells_of(case: Case, columns: Sequence[str], name: str, project: Path | None) -> list[list[str]]:
+    """Return these columns of the events that come of a case's files, as they are written in a table."""
+    return [[_shown(event[column], _KINDS[column]) for column in columns] for event in events_of(case, name, project)]
 
 
 def _shown(text: str, kind: str) -> str:

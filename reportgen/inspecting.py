@@ -183,7 +183,10 @@ def text_lines(found: Inspected) -> list[str]:
     if found.strange and not found.events:
         keys = ", ".join(f"{key} ({count:,})" for key, count in found.strange.items())
         lines += ["", f"Keys of the lines that are no cost event: {keys}"]
-        lines += ["Are some of them an event's? Say which, in [events.fields] of reportgen.toml (docs/sources.md)."]
+        lines += [
+            "Are some of them an event's? Say which, in [events.fields] of reportgen.toml (docs/sources.md), or let"
+        ]
+        lines += ["`reportgen new format ID FILE` draft how these lines are read."]
     lines += ["", *_totals(found)]
     lines += ["", "Warnings"] if found.notices else ["", "No warnings"]
     for notice in found.notices:

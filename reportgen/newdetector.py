@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-from reportgen.checkrules import RESERVED, STUB_ACTION, STUB_DOC
+from reportgen.checkrules import STUB_ACTION, STUB_DOC
 from reportgen.errors import ReportgenError
+from reportgen.newfile import filled, refuse_name, write_new
 from reportgen.resources import resource_dir
-
-_ID = re.compile(r"[a-z][a-z0-9_]{0,59}")
 
 _SQL = """\
 /*---
@@ -122,11 +120,7 @@ def new_detector(project: Path, name: str) -> tuple[Path, Path]:
     Raises ReportgenError for a name that can't be an id, for that of a built-in detector, and where a file of either
     name is there: nothing is ever overwritten.
     """
-    if not _ID.fullmatch(name) or name in RESERVED or name == "report":
-        suggested = re.sub(r"[^a-z0-9]+", "_", name.removesuffix(".sql").lower()).strip("_0123456789")[:60]
-        hint = f"Call it {suggested}." if _ID.fullmatch(suggested) and suggested != name else "slow_handoffs is one."
-        what = "a detector's name is its id: small letters, digits and _, and no word of SQL"
-        raise ReportgenError(f"new detector {name}", what, hint)
+    refuse_name("detector", name, "slow_handoffs")
     if (resource_dir("sql") / "detectors" / f"{name}.sql").is_file():
         own = f"sql/detectors/{name}.sql"
         raise ReportgenError(
@@ -135,28 +129,8 @@ def new_detector(project: Path, name: str) -> tuple[Path, Path]:
             "Take another name; to replace the built-in one:"
             f" reportgen detectors show {name} --sql > {name}.new && mv {name}.new {own}",
         )
-    if not project.is_dir():
-        raise ReportgenError(str(project), "no such directory", "Make it first, or name another one.")
     folder = project / "sql" / "detectors"
-    files = {folder / f"{name}.sql": _SQL, folder / f"{name}.test.md": _TEST}
-    for path in files:
-        if path.exists() or path.is_symlink():
-            what = "is there already, and is left as it is"
-            raise ReportgenError(str(path), what, "Take another name, or move it away and run this again.")
-    title = name.replace("_", " ").capitalize()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for path, text in files.items():
-            # "x" makes the file or fails, whatever has come in between.
-            with path.open("x", encoding="utf-8", newline="\n") as file:
-                file.write(_filled(text, id=name, title=title, doc=STUB_DOC, action=STUB_ACTION))
-    except OSError as error:
-        raise ReportgenError(str(folder), f"can't be written ({error.strerror})", "Check the directory.") from None
-    sql, test = files
+    sql, test = folder / f"{name}.sql", folder / f"{name}.test.md"
+    slots = {"id": name, "title": name.replace("_", " ").capitalize(), "doc": STUB_DOC, "action": STUB_ACTION}
+    write_new(project, {sql: filled(_SQL, **slots), test: filled(_TEST, **slots)})
     return sql, test
-
-
-def _filled(text: str, **slots: str) -> str:
-    for key, value in slots.items():
-        text = text.replace(f"@{key}", value)
-    return text

@@ -222,6 +222,24 @@ def test_a_new_detector_in_a_folder_that_is_not_there(tmp_path: Path) -> None:
         new_detector(tmp_path, "slow")
 
 
+def test_a_new_format_says_what_it_took_for_what(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "steps.jsonl").write_text(
+        '{"ev": "end", "who": "w", "at": "2026-11-02T09:00:00Z", "tok_in": 5, "usd": 1}\n'
+    )
+    code, out, err = said(capsys, "new", "format", "our_steps", "steps.jsonl")
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        "Wrote sql/formats/our_steps.sql",
+        "Wrote sql/formats/our_steps.test.md",
+        "Read: event_time from at, cost_usd from usd, input_tokens from tok_in, agent from who; found no pipeline,"
+        " run_id, model, output_tokens. The test shows what comes of it.",
+        "Next: reportgen test our_steps",
+    ]
+    assert said(capsys, "test", "our_steps") == (0, "1 passed, 0 failed, 0 error\n", "")
+    code, _, err = said(capsys, "new", "format", "our_steps")
+    assert (code, "is there already, and is left as it is" in err) == (2, True)
+
+
 # --- check, test, query ---------------------------------------------------------------------------------------------
 
 
