@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reportgen import build
+from reportgen.inputs import database
 from reportgen.inputs.lines import LineFile
 from reportgen.inputs.sources import find_inputs
 from reportgen.inputs.sqlitefile import STRANGE, UNREADABLE
@@ -161,10 +162,18 @@ def test_a_row_that_is_no_json_keeps_its_place_and_its_words_to_itself(tmp_path:
     found = list(LineFile(tmp_path / "opencode.db"))
     assert len(found) == 4
     assert SECRET.encode() not in b"".join(found)
-    for broken in (0, 2):
-        with pytest.raises(ValueError, match="Expecting value"):
-            json.loads(found[broken])
-    assert (json.loads(found[1])["tool"], b'"id": "msg_4"' in found[3]) == ("bash", True)
+    with pytest.raises(ValueError, match="Expecting value"):
+        json.loads(found[0])
+    assert (json.loads(found[1])["tool"], b'"id":"msg_4"' in found[3]) == ("bash", True)
+
+
+def test_numbers_and_texts_are_told_as_they_stand_in_the_database(tmp_path: Path) -> None:
+    with written(tmp_path / "opencode.db") as world:
+        world.message("msg_1", "ses_1", '{"role":"assistant","cost":123456789.1234567891,"modelID":"a\\ud800b"}')
+        world.message("msg_2", "ses_1", '{"role":"assistant","cost":1e999}')
+    first, second = LineFile(tmp_path / "opencode.db")
+    assert (b'"cost":123456789.1234567891' in first, b'"model":"a\\ud800b"' in first) == (True, True)
+    assert json.loads(second)["cost"] == float("inf")
 
 
 def test_sessions_that_call_each_other_in_a_circle_end_somewhere(tmp_path: Path) -> None:
@@ -224,7 +233,7 @@ def test_whatever_is_broken_in_a_database_reading_it_ends_and_leaves_nothing_bes
     path.write_bytes(broken[: max(16, int(kept * len(broken)))])
     before = path.read_bytes()
     file = LineFile(path)
-    assert all(line.startswith(b'{"opencode": ') for line in file)
+    assert all(line.startswith(b'{"opencode":') for line in file)
     assert file.damage in {None, UNREADABLE, STRANGE}
     assert (names_in(path.parent), path.read_bytes()) == ([path.name], before)
 
@@ -276,18 +285,54 @@ def test_what_is_not_done_yet_is_not_there_in_a_database_without_a_log_either(tm
     assert names_in(left) == ["opencode.db", "opencode.db-journal"]
 
 
-def test_a_database_that_is_written_to_while_it_is_read_without_locks_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("times", [1, 2, 50])
+def test_a_database_that_is_written_to_while_it_is_read_without_locks_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
     with written(tmp_path / "opencode.db") as world:
         for number in range(3):
             world.message(f"msg_{number}", "ses_1", answer(number))
-    file = LineFile(world.path)
-    reading = file.chunks()
-    next(reading)
-    with closing(sqlite3.connect(world.path)) as con:
-        con.execute("delete from message where id = 'msg_2'")
-        con.commit()
-    list(reading)
-    assert file.damage == UNREADABLE
+    passes = 0
+
+    def beside(con: sqlite3.Connection) -> Iterator[bytes]:
+        nonlocal passes
+        passes += 1
+        for number, line in enumerate(everything(con)):
+            if number == 0 and passes <= times:
+                # Somebody opens it, deletes a message, and closes it: nothing stays beside it.
+                with closing(sqlite3.connect(world.path)) as other:
+                    other.execute("delete from message where id = (select max(id) from message)")
+                    other.execute("insert into message values ('msg_9' || ?, 'ses_1', 0, ?)", [passes, answer(9)])
+                    other.commit()
+            yield line
+
+    everything = database._all
+    monkeypatch.setattr(database, "_all", beside)
+    found, damage = lines(world.path)
+    # What is told is what was there at one moment: as many as ever, and none twice.
+    assert (damage, len(found), len({one["id"] for one in found})) == (None, 3, 3)
+    assert passes == min(times, 3) + 1
+
+
+def test_a_database_behind_a_link_is_read_with_what_is_beside_itself(tmp_path: Path) -> None:
+    (tmp_path / "links").mkdir()
+    (tmp_path / "real").mkdir()
+    link = tmp_path / "links" / "opencode.db"
+    with written(tmp_path / "real" / "opencode.db") as world:
+        world.message("msg_1", "ses_1", answer(0))
+        link.symlink_to(world.path)
+        before = mark(link, "one")
+        world.message("msg_2", "ses_1", answer(0))
+        assert mark(link, "one") != before
+        assert [one["id"] for one in lines(link)[0]] == ["msg_1", "msg_2"]
+    assert names_in(link.parent) == ["opencode.db"]
+
+
+def test_a_name_that_is_no_text_is_no_hindrance(tmp_path: Path) -> None:
+    with written(tmp_path / "opencode.db") as world:
+        world.message("msg_1", "ses_1", answer(0))
+    odd = world.path.rename(tmp_path / "odd\udcff.db")
+    assert [one["id"] for one in lines(odd)[0]] == ["msg_1"]
 
 
 def test_a_view_in_place_of_a_table_is_not_asked(tmp_path: Path) -> None:

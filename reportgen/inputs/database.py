@@ -7,6 +7,7 @@ to, and nothing is put beside it where that can be helped. This room alone asks 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 import tempfile
@@ -16,6 +17,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from reportgen.inputs.formats import pruner
+from reportgen.inputs.records import NumberText
 from reportgen.inputs.sqlitefile import write_ahead
 
 #: What is looked at in a message: name in the line, path in the data of both generations.
@@ -52,6 +55,9 @@ _DEEPEST = 100
 #: In the byte of a database by which SQLite decides how to read it: changes go to a file beside it first.
 _WITH_LOG = b"\x02"
 _TRIES = 3
+#: So many bytes of lines are held in memory, and more in a file.
+_HELD = 16 << 20
+_written = pruner({})
 
 
 class StrangeError(Exception):
@@ -60,21 +66,46 @@ class StrangeError(Exception):
 
 def lines(path: Path) -> Iterator[bytes]:
     """Yield a line for each message. Raises StrangeError, and sqlite3.Error where the database can't be read."""
-    still, before = _is_still(path), _stamp(path)
-    with closing(_opened(path, still=still)) as con:
-        con.execute("pragma trusted_schema = off")
-        # What is read belongs to one moment, whatever is written meanwhile.
-        con.execute("begin")
-        columns = {name: _columns(con, name) for name in (*_NEEDED, "session", "session_v2", "part")}
-        tables = [name for name, needed in _NEEDED.items() if needed <= columns[name]]
-        if not tables:
-            raise StrangeError
-        sessions = _sessions(con, columns)
-        for table in tables:
-            yield from _messages(con, table, columns, sessions)
-    if still and _stamp(path) != before:
-        # Without its locks nothing keeps a database as it is while it is read.
-        raise sqlite3.OperationalError("the database was written to meanwhile")
+    path = Path(os.path.realpath(path))
+    if not _is_still(path):
+        with closing(_opened(path)) as con:
+            yield from _all(con)
+        return
+    # Without its locks, which would put files beside it, nothing keeps a database as it is while it is read.
+    with tempfile.SpooledTemporaryFile(_HELD) as held:
+        for _ in range(_TRIES):
+            before = _stamps(path)
+            held.seek(0)
+            held.truncate()
+            with closing(_connect(path, "immutable=1")) as con:
+                try:
+                    held.writelines(_all(con))
+                except (sqlite3.Error, StrangeError):
+                    if _stamps(path) == before:
+                        held.seek(0)
+                        yield from held
+                        raise
+                    continue
+            if _stamps(path) == before:
+                held.seek(0)
+                yield from held
+                return
+    # Somebody opens and closes it all the time.
+    with closing(_of_copy(path)) as con:
+        yield from _all(con)
+
+
+def _all(con: sqlite3.Connection) -> Iterator[bytes]:
+    con.execute("pragma trusted_schema = off")
+    # What is read belongs to one moment, whatever is written meanwhile.
+    con.execute("begin")
+    columns = {name: _columns(con, name) for name in (*_NEEDED, "session", "session_v2", "part")}
+    tables = [name for name, needed in _NEEDED.items() if needed <= columns[name]]
+    if not tables:
+        raise StrangeError
+    sessions = _sessions(con, columns)
+    for table in tables:
+        yield from _messages(con, table, columns, sessions)
 
 
 def _stamps(path: Path) -> list[tuple[int, int, int] | None]:
@@ -101,10 +132,7 @@ def _is_still(path: Path) -> bool:
     return version == _WITH_LOG and _stamp(write_ahead(path)) is None
 
 
-def _opened(path: Path, *, still: bool) -> sqlite3.Connection:
-    if still:
-        # Otherwise SQLite would put files beside it, even to read.
-        return _connect(path, "immutable=1")
+def _opened(path: Path) -> sqlite3.Connection:
     shared = path.with_name(f"{path.name}-shm")
     if shared.exists() or _stamp(write_ahead(path)) is None:
         with suppress(sqlite3.OperationalError):
@@ -120,7 +148,8 @@ def _opened(path: Path, *, still: bool) -> sqlite3.Connection:
 
 
 def _connect(path: Path, how: str) -> sqlite3.Connection:
-    con = sqlite3.connect(f"file:{quote(str(path.absolute()))}?{how}", uri=True, isolation_level=None, timeout=10)
+    name = quote(os.fsencode(path.absolute()))
+    con = sqlite3.connect(f"file:{name}?{how}", uri=True, isolation_level=None, timeout=10)
     con.text_factory = _decoded
     return con
 
@@ -188,7 +217,8 @@ def _messages(
         line: dict[str, Any] = {"opencode": table, "id": one, "session": session, "root": _root(session, sessions)}
         line |= {"folder": sessions.get(session, (None, None))[1], "tool": tools.get(one)}
         try:
-            told = dict(zip(_TOLD, json.loads(data), strict=True)) | ({} if kind is None else {"role": kind})
+            values = json.loads(data, parse_float=NumberText)
+            told = dict(zip(_TOLD, values, strict=True)) | ({} if kind is None else {"role": kind})
             yield _text(line | told) + b"\n"
         except (TypeError, ValueError, RecursionError):
             # No object, so that it is rejected under its number; what the broken text holds stays where it is.
@@ -196,8 +226,8 @@ def _messages(
 
 
 def _text(line: Mapping[str, Any]) -> bytes:
-    known = {name: value for name, value in line.items() if value is not None}
-    return json.dumps(known, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+    # Numbers as they were written, to the last digit.
+    return _written({name: value for name, value in line.items() if value is not None}).encode("ascii")
 
 
 def _root(session: str, sessions: Mapping[str, tuple[str | None, str | None]]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,8 +14,12 @@ UNREADABLE = "the database can't be read from here on"
 
 
 def write_ahead(path: Path) -> Path:
-    """Return the file in which SQLite keeps what was written last, until it goes into the database."""
-    return path.with_name(f"{path.name}-wal")
+    """Return the file in which SQLite keeps what was written last, until it goes into the database.
+
+    It is beside the database itself, whatever link leads there.
+    """
+    real = Path(os.path.realpath(path))
+    return real.with_name(f"{real.name}-wal")
 
 
 def is_beside_database(path: Path) -> bool:

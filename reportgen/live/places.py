@@ -43,7 +43,7 @@ def input_places(project: Path, settings: Settings | None) -> Places:
         named += [one for one in (settings.healing_log, settings.budget) if one is not None]
     entries = [str(Path(entry).expanduser()) for entry in named]
     # What was written to a database last is beside it.
-    entries += [str(write_ahead(Path(entry).expanduser())) for entry in settings.events] if settings else []
+    entries += [str(write_ahead(project / Path(entry).expanduser())) for entry in settings.events] if settings else []
     return Places(
         files=tuple(project / entry for entry in (*default_places(), *entries)),
         root=project,
