@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from reportgen.errors import ExitCode, ReportgenError
 from reportgen.found import Found
-from reportgen.inputs.sources import TOOLS, Inputs, find_inputs, session_files
+from reportgen.inputs.sessions import TOOLS, has_sessions, session_files
+from reportgen.inputs.sources import Inputs, find_inputs
 from reportgen.inspecting import marts_of
 from reportgen.published import sources_of
 from reportgen.quickclass import dataclass
@@ -108,7 +109,8 @@ def _nothing(error: ReportgenError, several: Path) -> Iterator[Finding]:
         )  # fmt: skip
         return
     for tool in TOOLS:
-        if sessions := sum(1 for _ in session_files(tool)):
+        if has_sessions(tool):
+            sessions = sum(1 for _ in session_files(tool))
             yield Finding(
                 kind="missing", code="no-input",
                 what=f"{error.what} here, but {sessions:,} session file{'s' if sessions > 1 else ''} of {tool}"

@@ -178,6 +178,57 @@ def test_no_session_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert (error.where, "nowhere" in error.what) == ("--source", True)
 
 
+def test_folders_behind_links_are_looked_into_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home, elsewhere = tmp_path / "claude", tmp_path / "elsewhere"
+    put(elsewhere, "-c/3.jsonl", "-b/2.jsonl")
+    put(home / "projects", "-a/1.jsonl")
+    (home / "projects" / "-b").symlink_to(elsewhere / "-b")
+    (home / "projects" / "-z").symlink_to(elsewhere / "-b")
+    (home / "projects" / "-a" / "round").symlink_to(home / "projects")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home))
+    project = tmp_path / "project"
+    assert names(find(project, source=("claude-code",))) == ["claude-code/1.jsonl", "claude-code/2.jsonl"]
+    found = find(project, events=(str(home / "projects"),))
+    assert [(source.path.name, codes(found)) for source in found.events] == [("1.jsonl", []), ("2.jsonl", [])]
+
+
+def test_a_folder_that_may_not_be_looked_into_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "claude"
+    put(home / "projects", "-a/1.jsonl", "-b/2.jsonl")
+    scandir = os.scandir
+
+    def closed(path: Any) -> Any:
+        if str(path).endswith("-b"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", closed)
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home))
+    for options in ({"source": ("claude-code",)}, {"events": (str(home / "projects"),)}):
+        error = refused(tmp_path / "project", **options)
+        assert (error.where.endswith("-b"), "can't be looked into: Permission denied" in error.what) == (True, True)
+
+
+def test_a_home_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path / "claude" / "projects", "-a/1.jsonl")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", f"{tmp_path}/claude, {tmp_path}/desk")
+    inputs = find(tmp_path / "project", source=("claude-code",))
+    assert (names(inputs), codes(inputs)) == (["claude-code/1.jsonl"], [("sessions-missing", None)])
+    assert "desk, which is not there" in inputs.notices[0].message
+
+
+def test_a_folder_of_databases(tmp_path: Path) -> None:
+    put(tmp_path / "data", "opencode.db", "opencode-beta.db", "log.jsonl", "other.db")
+    assert names(find(tmp_path, events=("data",))) == ["data/log.jsonl", "data/opencode-beta.db", "data/opencode.db"]
+
+
+def test_names_that_are_no_text_are_shown_and_kept_apart(tmp_path: Path) -> None:
+    for name, agent in (("x\udcff.jsonl", "a"), ("x\udcfe.jsonl", "b")):
+        put(tmp_path, name, content=f'{{"agent":"{agent}"}}\n'.encode())
+    found = find(tmp_path, events=("*.jsonl",))
+    assert names(found) == ["x\\udcfe.jsonl", "x\\udcff.jsonl"]
+
+
 def test_the_folder_of_a_project_shows_no_path(tmp_path: Path) -> None:
     sessions(tmp_path, "-home-joe-secret/s1.jsonl")
     (source,) = find(tmp_path, events=("projects",)).events

@@ -7,11 +7,22 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from reportgen.errors import ExitCode, ReportgenError
 from reportgen.inputs.lines import content_digest
+from reportgen.inputs.sessions import (
+    DATABASE,
+    ENDINGS,
+    HOMES,
+    TOOLS,
+    files_below,
+    has_sessions,
+    homes,
+    opencode_roots,
+    session_files,
+)
 from reportgen.inputs.sqlitefile import is_beside_database
 from reportgen.model import InputKind, Notice
 from reportgen.quickclass import dataclass
@@ -33,11 +44,7 @@ _SAID: dict[InputKind, str] = {
 }
 #: Content is compared by its beginning first, so that different files are not read twice.
 _FIRST_BYTES = 64 * 1024
-#: What says where a tool keeps its files, where that is not the usual place.
-_HOMES = {"claude-code": "CLAUDE_CONFIG_DIR", "codex": "CODEX_HOME", "opencode": "OPENCODE_DATA_DIR"}
 _PROJECT_FOLDER = re.compile(r"\A(?:-|[A-Za-z]--)[^.]*\Z")
-#: The files of a folder that is named for cost events.
-_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,46 +85,6 @@ def _project(found: re.Match[str]) -> str:
     return f"project-{hashlib.sha256(found.group().encode('utf-8', 'replace')).hexdigest()[:6]}"
 
 
-def claude_roots() -> list[Path]:
-    """Return the folders in which Claude Code keeps its sessions."""
-    return _roots("claude-code", ("projects",), (".claude", ".config/claude"))
-
-
-def codex_roots() -> list[Path]:
-    """Return the folders in which Codex keeps its sessions."""
-    return _roots("codex", ("sessions", "archived_sessions"), (".codex",))
-
-
-def opencode_roots() -> list[Path]:
-    """Return the folders in which opencode keeps its databases."""
-    shared = os.environ.get("XDG_DATA_HOME", "")
-    return _roots("opencode", ("",), (f"{shared}/opencode" if shared else ".local/share/opencode",))
-
-
-#: Tools whose sessions are found without a path, each with its folders and what its files are called in them.
-TOOLS: Mapping[str, tuple[Callable[[], list[Path]], str]] = {
-    "claude-code": (claude_roots, "**/*.jsonl*"),
-    "codex": (codex_roots, "**/*.jsonl*"),
-    "opencode": (opencode_roots, "opencode*.db"),
-}
-
-
-def session_files(tool: str) -> Iterator[tuple[Path, Path]]:
-    """Yield each file in which a tool keeps its sessions, and the folder that it was looked for in."""
-    roots, pattern = TOOLS[tool]
-    for root in roots():
-        for path in sorted(root.glob(pattern)):
-            if path.name.endswith((*_ENDINGS, ".db")):
-                yield path, root
-
-
-def _roots(tool: str, folders: Sequence[str], usual: Sequence[str]) -> list[Path]:
-    named = os.environ.get(_HOMES[tool], "")
-    homes = [Path(name.strip()).expanduser() for name in named.split(",") if name.strip()]
-    roots = [home / name for home in homes or [Path.home() / name for name in usual] for name in folders]
-    return [root for root in roots if root.is_dir()] or roots[:1]
-
-
 def find_inputs(settings: Settings) -> Inputs:
     """Find what the settings name, else what stands in the default places.
 
@@ -136,7 +103,7 @@ def find_inputs(settings: Settings) -> Inputs:
     feedback = finder.find("feedback", settings.feedback)
     if not events and not feedback:
         # What somebody has who has nothing yet comes first.
-        tools = [tool for tool in TOOLS if any(session_files(tool))]
+        tools = [tool for tool in TOOLS if has_sessions(tool)]
         first = "Write"
         if tools:
             first = f"Sessions of {tools[0]} are on this machine: reportgen build --source {tools[0]}. Or write"
@@ -196,18 +163,35 @@ class _Finder:
         # The first folder of Claude Code is the path of a project, with dashes.
         skipped = 1 if tool == "claude-code" else 0
         found: dict[str, list[Path]] = {}
-        for path, root in session_files(tool):
+        for path, root in self._sessions(tool):
             inside = path.relative_to(root).parts[skipped:] or (path.name,)
             found.setdefault("/".join((tool, *inside)), []).append(path)
         if not found:
-            looked = ", ".join(_shown(self._settings, str(root)) for root in TOOLS[tool][0]())
-            step = f"Set {_HOMES[tool]} to its folder, or name the files: --events."
+            looked = ", ".join(_shown(self._settings, str(root)) for root in TOOLS[tool]())
+            step = f"Set {HOMES[tool]} to its folder, or name the files: --events."
             if tool == "opencode" and any((root / "storage").is_dir() for root in opencode_roots()):
                 step = "Start a current opencode once: it moves its sessions from the files in storage/ to a database."
             raise ReportgenError("--source", f"no session of {tool} found in {looked}", step, ExitCode.NO_INPUT)
         for name, paths in sorted(found.items()):
             for number, path in enumerate(paths, 1):
                 yield self._checked("events", path, name if number == 1 else f"{name} ({number})", outside=True)
+
+    def _sessions(self, tool: str) -> list[tuple[Path, Path]]:
+        try:
+            for home in homes(tool):
+                if not home.exists():
+                    # A home of somebody else, perhaps, whose disk is not there today.
+                    where = _shown(self._settings, str(home))
+                    what = f"{HOMES[tool]} names {where}, which is not there: what it holds is missing here."
+                    self.notices.append(Notice(code="sessions-missing", message=what))
+            return list(session_files(tool))
+        except OSError as error:
+            raise self._closed(error, tool) from error
+
+    def _closed(self, error: OSError, asked: str) -> ReportgenError:
+        what = f"can't be looked into: {error.strerror or error}, so that what it holds would be missing"
+        where = _shown(self._settings, os.fsdecode(error.filename)) if error.filename else asked
+        return ReportgenError(where, what, "See to its permissions, or name other files: --events.", ExitCode.NO_INPUT)
 
     def once(self, sources: Iterable[Source]) -> tuple[Source, ...]:
         """Keep one of the sources that are one file, or whose content is the same."""
@@ -282,10 +266,14 @@ class _Finder:
         return [self._checked(kind, path, match) for path, match in files]
 
     def _folder(self, folder: Path, entry: str) -> list[Source]:
-        files = [path for path in sorted(folder.rglob("*")) if path.name.endswith(_ENDINGS) and path.is_file()]
-        files = [path for path in files if not self._own(path)]
+        try:
+            below = files_below(folder)
+        except OSError as error:
+            raise self._closed(error, entry) from error
+        files = [path for path in below if path.name.endswith(ENDINGS) or DATABASE.fullmatch(path.name)]
+        files = [path for path in files if path.is_file() and not self._own(path)]
         if not files:
-            raise self._problem(entry, "is a directory without a .jsonl file in it")
+            raise self._problem(entry, "is a directory without a .jsonl file or a database of opencode in it")
         return [
             self._checked("events", path, f"{entry.rstrip('/')}/{path.relative_to(folder).as_posix()}")
             for path in files
@@ -319,7 +307,8 @@ class _Finder:
             raise self._problem(name, what) from error
         except OSError as error:
             raise self._problem(name, f"can't be read: {error.strerror or error}") from error
-        return Source(path=path, name=name, kind=kind)
+        # A name that is no text is shown by its bytes.
+        return Source(path=path, name=name.encode("utf-8", "backslashreplace").decode(), kind=kind)
 
     def _relative(self, path: Path, given: str) -> str:
         project = Path(os.path.abspath(self._settings.project))  # noqa: PTH100 - links stay as they are named
