@@ -94,9 +94,10 @@ def build(
         with stages.stage("import what makes them"):
             from reportgen import making
         sources, before = published.sources_of(settings.site), publishing.read_manifest(settings.site).files
+        events = published.events_of(settings.site) if not inputs.events else []
         made = making.make(settings, inputs, paths, cache, marks, stages, progress or (lambda *_: None))
-        gone = before.keys() - publishing.read_manifest(settings.site).files.keys() if sources else set()
-        caution = published.left_out(sources, settings.source, gone)
+        gone = before.keys() - publishing.read_manifest(settings.site).files.keys() if sources or events else set()
+        caution = published.left_out(sources, settings.source, gone) or published.events_left_out(events, gone)
     return BuildResult(
         report=made.report,
         recommendations=settings.recommendations,

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from reportgen.errors import ExitCode, ReportgenError
+from reportgen.formatfile import find_formats
 from reportgen.found import Found
 from reportgen.inputs.sessions import TOOLS, has_sessions, session_files
-from reportgen.inputs.sources import Inputs, find_inputs
+from reportgen.inputs.sources import Inputs, Source, find_inputs
+from reportgen.inputs.understanding import FLAT, NOT_COST, NOT_READ, understand
 from reportgen.inspecting import marts_of
 from reportgen.published import sources_of
 from reportgen.quickclass import dataclass
@@ -43,6 +45,8 @@ _JUMP = 86_400
 _NAMED = 3
 #: Fewer events than these say nothing about how agents, runs or pipelines are named.
 _FEW = 20
+#: So many lines of a file show what it is made of.
+_LOOKED_AT = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,14 +152,18 @@ def _looked(store: Warehouse, read: Found, inputs: Inputs, settings: Settings) -
             yield Finding(kind="wrong", code="rejected", what=what, next_command=_inspect(settings, [one.file]))
     if not inputs.events:
         return
+    # What a format tells is told by its SQL, not by keys that somebody could name; its lines stand in any order.
+    flat = [str(number) for number, source in enumerate(inputs.events) if _is_flat(source, settings)]
+    own = f"file_no in ({', '.join(flat) or 'null'})"
     facts = store.query(
-        """
+        f"""
         select
             count(*) as events,
-            count(*) filter (where not attributed) as nobody,
+            count(*) filter (where {own}) as flat,
+            count(*) filter (where {own} and not attributed) as nobody,
             count(distinct agent) filter (where attributed) as agents,
-            count(*) filter (where run_key is null or starts_with(run_key, 'at:')) as no_run,
-            count(*) filter (where pipeline = '(unassigned)') as homeless,
+            count(*) filter (where {own} and (run_key is null or starts_with(run_key, 'at:'))) as no_run,
+            count(*) filter (where {own} and pipeline = '(unassigned)') as homeless,
             count(cost_usd) as with_cost,
             count(*) filter (where total_tokens > 0) as with_tokens,
             count(*) filter (where event_time is null) as undated
@@ -168,7 +176,7 @@ def _looked(store: Warehouse, read: Found, inputs: Inputs, settings: Settings) -
         f"""
         select count(*) from (
             select event_time - lag(event_time) over (partition by file_no order by line_no, event_no) as step
-            from events where event_time is not null
+            from events where event_time is not null and {own}
         ) where step < to_seconds(-{_JUMP})
         """
     ).rows[0][0]
@@ -179,6 +187,12 @@ def _looked(store: Warehouse, read: Found, inputs: Inputs, settings: Settings) -
         yield Finding(kind="wrong", code="clock-jumps", what=what, next_command=command)
 
 
+def _is_flat(source: Source, settings: Settings) -> bool:
+    """Say whether a file's first lines are flat cost events, as far as they are any."""
+    seen = understand(source.path, find_formats(settings.project), settings.fields, most=_LOOKED_AT)
+    return not any(title not in (FLAT, NOT_COST, NOT_READ) for title in seen.formats)
+
+
 def _prices(settings: Settings) -> str:
     if settings.file is None:
         return f"reportgen init   (then fill in [prices] in {FILE_NAME})"
@@ -187,7 +201,7 @@ def _prices(settings: Settings) -> str:
 
 def _of_events(facts: dict[str, Any], look: str, prices: str | None) -> Iterator[Finding]:
     """Yield what the events as a whole lack; `look`: how to inspect them, `prices`: what to do about unknown models."""
-    events = facts["events"]
+    events, flat = facts["events"], facts["flat"]
 
     def wrong(code: str, what: str, command: str) -> Finding:
         return Finding(kind="wrong", code=code, what=what, next_command=command)
@@ -196,17 +210,17 @@ def _of_events(facts: dict[str, Any], look: str, prices: str | None) -> Iterator
         # The notice of that name says why.
         return
     yield Finding(kind="good", code="events", what=f"{events:,} events of {facts['agents']:,} agents are read")
-    if facts["nobody"] * 5 >= events:
-        what = f"{facts['nobody']:,} of {events:,} events name no agent"
+    if flat and facts["nobody"] * 5 >= flat:
+        what = f"{facts['nobody']:,} of {flat:,} events name no agent"
         yield wrong("no-agent", what, f"{look}   (then name the key in [events.fields])")
-    elif facts["agents"] == 1 and events >= _FEW:
+    elif facts["agents"] == 1 and flat == events >= _FEW:
         what = f"one agent stands for all {events:,} events: detectors that compare agents have nothing to compare"
         yield wrong("one-agent", what, f"{look}   (then name the key in [events.fields])")
-    if facts["homeless"] == events and events >= _FEW:
+    if facts["homeless"] == flat == events and events >= _FEW:
         what = "no event names its pipeline, and the feedback does not tell"
         yield wrong("no-pipeline", what, f"{look}   (then name the key in [events.fields])")
-    if facts["no_run"] * 2 > events and events >= _FEW:
-        what = f"{facts['no_run']:,} of {events:,} events have no run id: runs are told from pauses"
+    if facts["no_run"] * 2 > flat >= _FEW:
+        what = f"{facts['no_run']:,} of {flat:,} events have no run id: runs are told from pauses"
         yield wrong("no-run", what, f"{look}   (then name the key in [events.fields])")
     if not facts["with_cost"] and not facts["with_tokens"]:
         yield wrong("no-cost", "no event tells a cost or tokens", look)

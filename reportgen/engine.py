@@ -123,6 +123,9 @@ class Engine:
         if path is not None and (odd := next((sign for sign in _NOT_IN_PATHS if sign in str(path.absolute())), None)):
             what = f"can't be opened: DuckDB finds no file below a folder whose name holds {odd}"
             raise ReportgenError(str(path), what, "Rename that folder, or build from another one.")
+        if path is not None and str(path.absolute()).encode("utf-8", "replace").decode() != str(path.absolute()):
+            what = "can't be opened: DuckDB finds no file below a folder whose name is no UTF-8"
+            raise ReportgenError(str(path), what, "Rename that folder, or build from another one.")
         self._target = path
         self._new = None if path is None or read_only else path.with_name(path.name + ".new")
         self._pair = pair

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from reportgen.engine import in_memory
-from reportgen.errors import ReportgenError
+from reportgen.errors import ExitCode, ReportgenError
 from reportgen.formatfile import find_formats
 from reportgen.found import Found
 from reportgen.inputs.sources import Inputs, find_inputs, shown_name
@@ -86,7 +86,14 @@ def inspect(files: Sequence[str], project: Path = Path(), *, source: Sequence[st
             what = "is Markdown: `inspect` says how cost events are understood"
             raise ReportgenError(one.name, what, "`reportgen doctor` looks at FEEDBACK.md and BUDGET.md.")
     formats = find_formats(settings.project)
-    seen = [understand(one.path, formats, settings.fields) for one in inputs.events]
+    seen = []
+    for one in inputs.events:
+        try:
+            seen.append(understand(one.path, formats, settings.fields))
+        except OSError as error:
+            what = f"can't be read: {error.strerror or error}"
+            where = shown_name(one, redacted=settings.redact)
+            raise ReportgenError(where, what, "Check the file and run again.", ExitCode.NO_INPUT) from error
     with marts_of(settings, inputs) as (store, found):
         return Inspected(
             files=tuple(replace(one, file=shown_name(source, redacted=settings.redact))

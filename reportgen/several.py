@@ -7,7 +7,6 @@ place where the merged report is written.
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -22,6 +21,7 @@ from reportgen.inputs.sources import find_inputs, input_paths, shown_name
 from reportgen.mergedtables import Tables, merged_tables
 from reportgen.model import Notice, Report, Retired
 from reportgen.naming import Given, named, project_name, read_arguments
+from reportgen.published import hash_of
 from reportgen.quickclass import dataclass
 from reportgen.redact import redact
 from reportgen.render import BUILD_HASH
@@ -29,7 +29,7 @@ from reportgen.render.format import show
 from reportgen.report.exported import Exported, read_export
 from reportgen.report.merge import merge
 from reportgen.report.renaming import SEPARATOR, Project
-from reportgen.settings import Settings, load_settings
+from reportgen.settings import FILE_NAME, Settings, load_settings
 from reportgen.stages import Progress, Stages
 from reportgen.tables import TableFailed
 
@@ -142,7 +142,9 @@ def _inputs_of(one: Given, settings: Settings, flags: Mapping[str, object], read
         # Told when it is read.
         return []
     for source in inputs.events:
-        other = read.setdefault(os.path.realpath(source.path), one.shown)
+        # A hard link is the same file, too.
+        status = source.path.stat()
+        other = read.setdefault(f"{status.st_dev} {status.st_ino}", one.shown)
         if other != one.shown:
             what = f"reads {shown_name(source, redacted=own.redact)}, which {other} reads, too"
             raise ReportgenError(one.shown, what, "Let one of them read it: its costs would count twice.")
@@ -168,18 +170,24 @@ def _read(
     parts: list[_Part] = []
     left_out: list[tuple[Given, ReportgenError]] = []
     works: set[Path] = set()
+    hashes: dict[str, str] = {}
     for one in given:
         try:
             with stages.stage(f"read {one.shown}"):
                 if one.export is not None:
-                    parts.append(_from_export(one, settings, read_export(one.export, one.shown)))
+                    export = read_export(one.export, one.shown)
+                    _refuse_again(one, export.report.build.hash, hashes)
+                    parts.append(_from_export(one, settings, export))
                 else:
                     own = _settings_of(one, settings, flags)
                     works.add(own.work)
+                    _refuse_again(one, hash_of(own.site), hashes)
                     parts.append(_from_inputs(one, own, progress))
         except ReportgenError as error:
-            if error.exit_code == ExitCode.FAULT:
+            if error.exit_code == ExitCode.FAULT or isinstance(error, _TwiceError):
                 raise
+            if one.export is None and error.where.startswith(FILE_NAME):
+                error = ReportgenError(f"{one.shown}/{error.where}", error.what, error.next_step, error.exit_code)
             left_out.append((one, error))
     if not parts:
         raise min((error for _, error in left_out), key=lambda error: _rank(error.exit_code))
@@ -188,6 +196,17 @@ def _read(
         if left not in works:
             shutil.rmtree(left, ignore_errors=True)
     return parts, left_out
+
+
+class _TwiceError(ReportgenError):
+    """Two of the projects are one."""
+
+
+def _refuse_again(one: Given, build_hash: str | None, hashes: dict[str, str]) -> None:
+    """Refuse a report that is a copy of another one, or of the report of a project that is named, too."""
+    if build_hash and (other := hashes.setdefault(build_hash, one.shown)) != one.shown:
+        what = f"is the same report as that of {other}"
+        raise _TwiceError(one.shown, what, "Name each project once: its costs would count twice.")
 
 
 def _from_inputs(one: Given, own: Settings, progress: Progress) -> _Part:

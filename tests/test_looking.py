@@ -21,7 +21,7 @@ from reportgen.inspecting import as_object, inspect, text_lines
 from reportgen.published import sources_of
 from reportgen.settings import load_settings
 
-SESSION = {
+SESSION: dict[str, Any] = {
     "type": "assistant", "uuid": "u1", "sessionId": "s1", "cwd": "/home/joe/shop", "timestamp": "2026-11-02T09:14:07Z",
     "message": {"id": "m1", "model": "claude-haiku-4-5", "usage": {"input_tokens": 1000, "output_tokens": 100}},
 }  # fmt: skip
@@ -262,6 +262,47 @@ def test_doctor_knows_of_the_sessions_that_the_last_build_read(
     assert "reportgen build --source claude-code" in err
     assert run(["build", "-q"]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_a_build_that_reads_no_cost_events_any_more_says_so(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(project / "logs" / "mine.jsonl", FLAT)
+    (project / "FEEDBACK.md").write_text(
+        "| Date | Pipeline | Agent | Score |\n|-|-|-|-|\n| 2026-05-02 | docs | w | 45 |\n"
+    )
+    assert run(["build", "--events", "logs/mine.jsonl", "-q"]) == 0
+    capsys.readouterr()
+    assert run(["build", "-q"]) == 0
+    err = capsys.readouterr().err
+    assert "the last build here read cost events (logs/mine.jsonl), and this one read none" in err
+    assert "--events" in err
+    assert run(["build", "-q"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_what_is_missing_says_how_to_build_again(project: Path) -> None:
+    put(project / "logs" / "mine.jsonl", FLAT)
+    put(project / "cost-events.jsonl", FLAT)
+    for flags, told in ((["--events", "logs/mine.jsonl"], "reportgen build --events …"), ([], "reportgen build\n")):
+        assert run(["build", "-q", *flags]) == 0
+        text = (project / "RECOMMENDATIONS.md").read_text("utf-8")
+        assert (told in text, "named as for this report" in text) == (True, bool(flags))
+
+
+def test_what_a_format_reads_is_not_held_against_keys_and_clocks(project: Path) -> None:
+    # Sessions in any order of time, of one agent: nothing of that is wrong with them.
+    for number in (3, 1, 2):
+        put(
+            project / "logs" / "-w-shop" / f"s{number}.jsonl",
+            *(
+                SESSION | {"uuid": f"{number}{n}", "sessionId": f"s{number}", "timestamp": f"2026-05-{29 - n:02}T09:00:00Z",
+                           "message": SESSION["message"] | {"id": f"m{number}{n}"}}
+                for n in range(20)
+            ),
+        )  # fmt: skip
+    (project / "reportgen.toml").write_text('[inputs]\nevents = ["logs"]\n', encoding="utf-8")
+    found = {one.code: one.kind for one in examine(project)}
+    assert found["events"] == "good"
+    assert found.keys().isdisjoint({"clock-jumps", "one-agent", "no-agent", "no-pipeline", "no-run"})
 
 
 @pytest.mark.parametrize(

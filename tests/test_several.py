@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -385,6 +386,50 @@ def test_a_project_and_its_own_report_are_one_project(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_copies_of_one_report_are_one_project(world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("desk", "backup"):
+        shutil.copytree(world / "shop" / "site", tmp_path / name)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    for named in (["../desk", "../backup"], [str(world / "shop"), "../desk"]):
+        with pytest.raises(ReportgenError, match="is the same report as that of") as caught:
+            build_several(named)
+        assert (caught.value.where, caught.value.exit_code) == (named[1], 2)
+    assert list((tmp_path / "here").glob("site")) == []
+
+
+def test_a_file_under_two_names_is_one_file(world: Path, tmp_path: Path) -> None:
+    twin = tmp_path / "twin"
+    twin.mkdir()
+    (twin / "cost-events.jsonl").hardlink_to(next((world / "shop").rglob("cost-events.jsonl")))
+    with pytest.raises(ReportgenError, match=r"reads .*cost-events\.jsonl, which .*shop reads, too"):
+        build_several([world / "shop", twin], site=tmp_path / "site", recommendations=tmp_path / "R.md")
+
+
+def test_rows_that_are_missing_beside_a_report_are_told(world: Path, tmp_path: Path) -> None:
+    shutil.copytree(world / "shop" / "site", tmp_path / "copy")
+    runs = tmp_path / "copy" / "data" / "runs.csv"
+    lines = runs.read_text("utf-8").splitlines(keepends=True)
+    runs.write_text("".join(lines[:2]), "utf-8")
+    (notice,) = read_export(tmp_path / "copy" / "data" / "report.json", "copy").notices
+    assert notice.message.startswith(
+        f"runs.csv holds 1 rows where the report tells of {len(lines) - 1}: a file was cut"
+    )
+
+
+def test_settings_that_are_wrong_are_told_with_their_project(
+    world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / "reportgen.toml").write_text("[[[")
+    site, said = tmp_path / "site", tmp_path / "R.md"
+    assert (
+        run(["build", str(tmp_path / "odd"), str(world / "lab"), "--site", str(site), "--recommendations", str(said)])
+        == 2
+    )
+    assert "odd/reportgen.toml:1:" in capsys.readouterr().err
+
+
 def test_cost_events_that_two_projects_read_are_refused(
     world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -442,6 +487,9 @@ def test_what_the_page_about_it_shows_works(world: Path, tmp_path: Path, monkeyp
     for path in (world / "shop" / "site").rglob("*"):
         target = here / "box" / "site" / path.relative_to(world / "shop" / "site")
         target.mkdir() if path.is_dir() else target.write_bytes(path.read_bytes())
+    # The box has a shop of its own, of another build.
+    box = here / "box" / "site" / "data" / "report.json"
+    box.write_text(re.sub(r'"hash":\s*"[0-9a-f]+"', '"hash": "0123456789abcdef"', box.read_text("utf-8")), "utf-8")
     monkeypatch.chdir(here)
     # A rejected line of the shop, and of its report.
     assert run([*shlex.split(command), "--strict", "-q"]) == 1

@@ -23,7 +23,7 @@ from reportgen.render.inputviews import shown_inputs
 from reportgen.render.markdown_links import Links
 from reportgen.render.pages import environment, fill
 from reportgen.render.prose import calls_nobody, escape_markdown, one_line, visible
-from reportgen.render.views import group_views, headline, measure_totals
+from reportgen.render.views import elsewhere, group_views, headline, measure_totals
 
 TEMPLATE = "RECOMMENDATIONS.md.j2"
 #: Publishing looks for this in the first line before it replaces a file.
@@ -89,6 +89,7 @@ def render_markdown(report: Report, *, template_dirs: Sequence[Path] = ()) -> st
         "all_pipelines": ALL_PIPELINES,
         "score_flag": score_flag,
         "glossary": glossary.TABLES,
+        "elsewhere": elsewhere(report),
         "pipeline_rows": rows.pipeline_rows(report),
         "model_rows": rows.model_rows(report),
         "trend_lines": rows.trend_lines(measure_totals(report)),

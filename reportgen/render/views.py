@@ -24,6 +24,10 @@ from reportgen.names import is_unassigned
 from reportgen.quickclass import dataclass
 from reportgen.render.format import show, to_decimal
 
+#: Where cost events are found that nobody names (SPEC 1).
+_FOUND = frozenset(
+    f"{place}{packed}" for place in ("budget/cost-events.jsonl", "cost-events.jsonl") for packed in ("", ".gz", ".zst")
+)
 MEASURES: tuple[Measure, ...] = ("usd", "tokens", "events")
 STATUSES: tuple[Status, ...] = ("found", "clear", "skipped", "error")
 #: A change below this share of what was before is none that a reader should act on.
@@ -359,3 +363,10 @@ def looked_at(report: Report) -> str:
     where = show(there.pipelines, "pipelines") if there.pipelines else "no pipeline"
     apart = ", with events of no pipeline" if there.pipelines and there.nowhere else ""
     return f"{', '.join(parts[:-1])} and {parts[-1]} of {where}{apart}"
+
+
+def elsewhere(report: Report) -> bool:
+    """Say whether there are files of cost events that a build reads only where they are named."""
+    if report.build.sources or any(notice.code == "project" for notice in report.notices):
+        return False
+    return any(one.kind == "events" and one.file not in _FOUND for one in report.inputs)

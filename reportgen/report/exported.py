@@ -190,6 +190,7 @@ def _with_csvs(report: Report, folder: Path) -> Exported:
     files: dict[str, Callable[[], bytes]] = {}
     missing: list[str] = []
     broken: list[str] = []
+    cut: list[str] = []
 
     def read(name: str) -> tuple[bytes, tuple[list[str], list[list[str]]]] | None:
         try:
@@ -208,6 +209,8 @@ def _with_csvs(report: Report, folder: Path) -> Exported:
         if table.file.startswith("chart-"):
             broken.append(table.file)
         elif (found := read(table.file)) is not None:
+            if len(found[1][1]) != table.rows:
+                cut.append(f"{table.file} holds {len(found[1][1]):,} rows where the report tells of {table.rows:,}")
             data, tables[table.file] = found
             files[f"data/{table.file}"] = partial(bytes, data)
     charts = []
@@ -227,6 +230,9 @@ def _with_csvs(report: Report, folder: Path) -> Exported:
     if broken:
         what = f"{broken[0]} can't be read as CSV of reportgen, so what it holds is missing"
         notices.append(Notice(code="project-part", message=what, count=len(broken)))
+    if cut:
+        what = f"{cut[0]}: a file was cut or replaced, so that what is told of its rows is not whole"
+        notices.append(Notice(code="project-part", message=what, count=len(cut)))
     return Exported(
         report=replace(report, charts=charts, healing=healing, runs=runs),
         files=files,
