@@ -68,6 +68,11 @@ TABLES: Final[Mapping[str, object]] = {
 }
 
 
+def not_measured(basis: Basis, measure: Measure) -> bool:
+    """Say whether an amount is marked as no measured one; how many events there are is always counted."""
+    return basis in ("priced", "estimated") and measure != "events"
+
+
 def has_date(labels: Sequence[str]) -> bool:
     """Say whether the labels of a finding tell of a date before which somebody has to decide."""
     return any(label.startswith(_DATED) for label in labels)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from reportgen.errors import ExitCode, ReportgenError
-from reportgen.glossary import FATES, state_of, why_skipped
+from reportgen.glossary import FATES, not_measured, state_of, why_skipped
 from reportgen.model import Agent, Basis, Decision, Measure, Pipeline, Report, Status
 from reportgen.redact import redact
 from reportgen.render.format import lasting, show
@@ -295,7 +295,7 @@ def _percent(share: float | None) -> str:
 
 def _amount(value: str, measure: Measure, basis: Basis = "measured", incomplete: bool = False) -> str:
     """Return an amount with its unit, and with a mark where it is not measured, or where some of it is unknown."""
-    mark = ("≥ " if incomplete else "") + ("≈ " if basis in ("priced", "estimated") else "")
+    mark = ("≥ " if incomplete else "") + ("≈ " if not_measured(basis, measure) else "")
     return mark + _plain_amount(value, measure)
 
 

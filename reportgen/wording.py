@@ -13,8 +13,11 @@ from reportgen.render.format import show
 from reportgen.render.prose import escape_markdown, plain
 
 
-def fill(finding: Finding, text: str, measure: Measure, *, markdown: bool = True) -> str:
-    """Fill `{column}` with the shown value (with its unit), `{column:n}` without the unit."""
+def fill(finding: Finding, text: str, measure: Measure, *, markdown: bool = True, about: bool = False) -> str:
+    """Fill `{column}` with the shown value (with its unit), `{column:n}` without the unit.
+
+    `about`: the pipeline's cost is not measured, so that each amount of it is marked.
+    """
 
     def value(found: re.Match[str]) -> str:
         name, bare = found.group(1), found.group(2)
@@ -25,6 +28,8 @@ def fill(finding: Finding, text: str, measure: Measure, *, markdown: bool = True
         if unit is None and raw is not None and name in ("pipeline", "subject"):
             unit = "text"
         shown = show(raw, unit, measure)
+        if about and unit == "cost" and raw is not None:
+            shown = f"≈ {shown}"
         if name == "observed" and raw is not None and finding.row.get("incomplete") is True:
             # An event of unknown cost is in it.
             shown = f"≥ {shown}"

@@ -32,10 +32,10 @@ _BASIS: dict[Basis, str] = {
 }
 
 
-def clipping(found: Recommendation, incomplete: bool = False) -> str:
+def clipping(found: Recommendation, incomplete: bool = False, *, about: bool = False) -> str:
     """Return the recommendation as Markdown: title, finding, action, saving, the score's parts, the evidence.
 
-    `incomplete`: some costs of its pipeline are unknown. It ends with `Page: `, after which its address is to stand.
+    `incomplete`: some costs of its pipeline are unknown; `about`: they are not measured. It ends with `Page: `, after which its address is to stand.
     """
     score = ", ".join(f"{label} {getattr(found.vfm, name)}" for name, label in _PARTS)
     parts = [
@@ -46,7 +46,7 @@ def clipping(found: Recommendation, incomplete: bool = False) -> str:
         f"**Score:** {found.vfm.total} of 100, hint: {found.decision} ({score}; each of 25).",
     ]
     if found.evidence:
-        parts.append(_tight(table("Evidence | Value:", evidence_rows(found))))
+        parts.append(_tight(table("Evidence | Value:", evidence_rows(found, about=about))))
     parts.append(f"Detector: `{found.detector}`. Id: `{found.id}`. Page: ")
     return "\n\n".join(parts)
 

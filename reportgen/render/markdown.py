@@ -23,7 +23,7 @@ from reportgen.render.inputviews import shown_inputs
 from reportgen.render.markdown_links import Links
 from reportgen.render.pages import environment, fill
 from reportgen.render.prose import calls_nobody, escape_markdown, one_line, visible
-from reportgen.render.views import elsewhere, group_views, headline, measure_totals
+from reportgen.render.views import elsewhere, group_views, headline, measure_totals, not_measured_pipelines
 
 TEMPLATE = "RECOMMENDATIONS.md.j2"
 #: Publishing looks for this in the first line before it replaces a file.
@@ -75,6 +75,7 @@ def render_markdown(report: Report, *, template_dirs: Sequence[Path] = ()) -> st
     incomplete = {p.pipeline for p in report.pipelines if p.incomplete}
     if incomplete:
         incomplete.add(ALL_PIPELINES)
+    about = not_measured_pipelines(report)
     links = Links(groups)
     values = {
         "report": report,
@@ -102,7 +103,7 @@ def render_markdown(report: Report, *, template_dirs: Sequence[Path] = ()) -> st
         "saving": lambda one: rows.saving_words(one, one.pipeline in incomplete),
         "some_at_least": any(rows.at_least(one) for one in report.recommendations)
         or any(one.incomplete for one in report.pipelines),
-        "evidence_rows": rows.evidence_rows,
+        "evidence_rows": lambda one: rows.evidence_rows(one, about=one.pipeline in about),
         "other_rows": rows.other_rows,
         "detector_rows": rows.detector_rows(report),
         "agent_rows": lambda pipeline: rows.agent_rows(report, pipeline, score_flag),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 
-from reportgen.glossary import EFFORTS, FATES, MEASURES, REMARKS, state_of
+from reportgen.glossary import EFFORTS, FATES, MEASURES, REMARKS, not_measured, state_of
 from reportgen.model import Basis, Cell, Measure, Pipeline, Recommendation, Report
 from reportgen.names import ALL_PIPELINES
 from reportgen.render.format import exact, show, to_decimal
@@ -122,7 +122,7 @@ def _marked(value: str | None, measure: Measure, basis: Basis, incomplete: bool 
     if value is None:
         return show(None, None)
     least = "≥ " if incomplete else ""
-    return least + ("≈ " if basis in {"estimated", "priced"} else "") + show(value, "cost", measure)
+    return least + ("≈ " if not_measured(basis, measure) else "") + show(value, "cost", measure)
 
 
 def when(value: str | None, unit: str = "time") -> str:
@@ -148,12 +148,16 @@ def saving_words(one: Recommendation, incomplete: bool) -> str:
     return f"{show(one.saving, 'cost', one.cost_measure)}{share}, {one.saving_basis}{part}"
 
 
-def evidence_rows(one: Recommendation) -> list[Row]:
-    """Return the evidence with every digit; quotients, which have no last digit, as they read best."""
+def evidence_rows(one: Recommendation, *, about: bool = False) -> list[Row]:
+    """Return the evidence with every digit; quotients, which have no last digit, as they read best.
+
+    `about`: the pipeline's cost is not measured.
+    """
     return [
         [
             e.label,
             ("≥ " if e.name == "observed" and at_least(one) else "")
+            + ("≈ " if about and e.unit == "cost" and e.value is not None else "")
             + (show if e.unit in {"share", "times", "cost", "usd"} else exact)(
                 _short(e.value, e.unit), e.unit, one.cost_measure
             ).removesuffix(" UTC"),

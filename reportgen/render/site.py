@@ -171,6 +171,7 @@ def _shared(report: Report, script: bytes, own_pages: list[str]) -> dict[str, An
         "see_also": views.see_also(report),
         "runs": runs,
         "glossary": glossary.TABLES,
+        "not_measured": views.not_measured_pipelines(report),
         "elsewhere": views.elsewhere(report),
         "own_pages": [[name, _title_of(name), None] for name in own_pages],
     }

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Literal
 
 from reportgen import glossary
-from reportgen.glossary import has_date
+from reportgen.glossary import has_date, not_measured
 from reportgen.model import (
     Agent,
     Basis,
@@ -20,7 +20,7 @@ from reportgen.model import (
     Status,
     Trend,
 )
-from reportgen.names import is_unassigned
+from reportgen.names import ALL_PIPELINES, is_unassigned
 from reportgen.quickclass import dataclass
 from reportgen.render.format import show, to_decimal
 
@@ -370,3 +370,9 @@ def elsewhere(report: Report) -> bool:
     if report.build.sources or any(notice.code == "project" for notice in report.notices):
         return False
     return any(one.kind == "events" and one.file not in _FOUND for one in report.inputs)
+
+
+def not_measured_pipelines(report: Report) -> frozenset[str]:
+    """Return the pipelines whose cost is not measured; where there is one, what is of all of them is not, either."""
+    found = {one.pipeline for one in report.pipelines if not_measured(one.cost_basis, one.cost_measure)}
+    return frozenset({*found, ALL_PIPELINES} if found else found)

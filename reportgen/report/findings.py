@@ -37,6 +37,7 @@ def _recommendation(view: View, finding: Finding) -> Recommendation:
     detector = finding.detector
     measure = view.measures.get(finding.pipeline) or view.project_measure()
     action = action_of(finding)
+    about = finding.pipeline in view.not_measured
     hashed = view.hashes.key_and_hash("pipeline", finding.pipeline)[1][:6]
     return Recommendation(
         id=view.finding_id(finding),
@@ -48,8 +49,8 @@ def _recommendation(view: View, finding: Finding) -> Recommendation:
         subject_kind=finding.subject_kind,
         group=f"{detector.file.id.replace('_', '-')}-{hashed}-{_digest(action)}",
         title=title_of(finding),
-        finding=fill(finding, detector.finding, measure),
-        action=fill(finding, action, measure),
+        finding=fill(finding, detector.finding, measure, about=about),
+        action=fill(finding, action, measure, about=about),
         effort=detector.effort,
         observed=as_text(finding.observed),
         baseline=six_places(finding.baseline),
@@ -58,7 +59,7 @@ def _recommendation(view: View, finding: Finding) -> Recommendation:
         saving=as_text(finding.saving),
         saving_share=quotient(finding.saving, finding.saving_of),
         saving_basis=finding.saving_basis,
-        saving_words="" if finding.saving is None else fill(finding, detector.saving, measure),
+        saving_words="" if finding.saving is None else fill(finding, detector.saving, measure, about=about),
         vfm=Vfm(
             total=score["total"],
             frequency=score["frequency"],

@@ -8,8 +8,10 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from reportgen.detectors import Finding, Outcome, as_text
+from reportgen.glossary import not_measured
 from reportgen.identity import Hashes, finding_id, slug
 from reportgen.model import Measure
+from reportgen.names import ALL_PIPELINES
 from reportgen.warehouse import Warehouse
 
 
@@ -27,6 +29,10 @@ class View:
             "select p.*, h.* exclude (pipeline) from pipelines as p inner join pipeline_halves as h"
             " on p.pipeline = h.pipeline order by p.pipeline"
         ).dicts()
+        #: Pipelines whose cost is not measured; what is of all of them is not, either.
+        self.not_measured = {p["pipeline"] for p in self.pipelines if not_measured(p["cost_basis"], p["cost_measure"])}
+        if self.not_measured:
+            self.not_measured.add(ALL_PIPELINES)
         self.measures: dict[str, Measure] = {p["pipeline"]: p["cost_measure"] for p in self.pipelines}
 
     def shows(self, pipeline: str) -> bool:
