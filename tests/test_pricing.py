@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 from genai_prices import Usage, calc_price
+from project import built, write_project
 
 from reportgen import pricelist
 from reportgen.macros import make_macros
@@ -181,3 +184,21 @@ def test_nothing_is_looked_up_where_nothing_needs_a_price(monkeypatch: pytest.Mo
 
 def test_small_amounts_are_not_rounded_away() -> None:
     assert [usd(Decimal(text)) for text in ("1234.5", "0", "0.06889")] == ["$1,234.50", "$0.00", "$0.06889"]
+
+
+def test_sentences_and_evidence_say_that_a_cost_is_priced(tmp_path: Path) -> None:
+    def call(run: int, tokens: int) -> dict[str, Any]:
+        at = f"2026-05-{run + 1:02}T10:00:00Z"
+        return {"timestamp": at, "run_id": f"r{run}", "pipeline": "docs", "agent": "w", "model": "claude-haiku-4-5",
+                "input_tokens": tokens, "output_tokens": 0}  # fmt: skip
+
+    # Nine runs of 1 M input tokens, a dollar each, and one of 30: by the rule it is an outlier.
+    write_project(tmp_path, [call(run, 1_000_000) for run in range(9)] + [call(9, 30_000_000)])
+    (found,) = [one for one in built(tmp_path)["recommendations"] if one["detector"] == "cost_outlier"]
+    assert "≈ $30.00" in found["finding"]
+    text = (tmp_path / "RECOMMENDATIONS.md").read_text("utf-8")
+    (evidence,) = [line for line in re.sub(r"\n +", " ", text).splitlines() if line.startswith("- Evidence: ")]
+    assert "≈ $30.00" in evidence
+    assert re.search(r"(?<!≈ )\$\d", evidence) is None
+    page = (tmp_path / "site" / "recommendations" / f"{found['id']}.html").read_text("utf-8")
+    assert "≈ $30.00" in re.sub(r"<[^>]+>", "", page[page.index("id=evidence") :])
