@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 import reportgen
-from reportgen import detectorfile, macros, tables
+from reportgen import detectorfile, macros, published, tables
 from reportgen import detectors as detecting
 from reportgen import publish as publishing
 from reportgen.chartfiles import ChartFailed
@@ -153,6 +153,9 @@ def with_retired(settings: Settings, analysed: Analysed) -> Analysed:
     """Return the same with the recommendations that the published site shows and this report no longer does."""
     report = analysed.report
     looked = {d.detector for d in report.detectors if d.status in ("found", "clear")}
+    if not published.same_period(settings.site, report.build):
+        # What another period holds has not gone away: nobody looked for it.
+        looked = set()
     known = looked | {d.detector for d in report.detectors} | {d.detector for d in report.detectors_off}
 
     def detector(one: str) -> str:

@@ -16,6 +16,7 @@ from reportgen.inputs.understanding import FLAT, NOT_COST, NOT_READ, understand
 from reportgen.inspecting import marts_of
 from reportgen.published import sources_of
 from reportgen.quickclass import dataclass
+from reportgen.render.format import show
 from reportgen.settings import FILE_NAME, Settings, load_settings
 from reportgen.warehouse import Warehouse
 
@@ -148,7 +149,8 @@ def _looked(store: Warehouse, read: Found, inputs: Inputs, settings: Settings) -
             yield Finding(kind="wrong", code=notice.code, what=where + notice.message, next_command=command)
     for one in read.inputs:
         if one.rejected:
-            what = f"{one.file}: {one.rejected:,} of {one.lines:,} lines were rejected"
+            were = "was" if one.rejected == 1 else "were"
+            what = f"{one.file}: {one.rejected:,} of {show(one.lines, 'lines')} {were} rejected"
             yield Finding(kind="wrong", code="rejected", what=what, next_command=_inspect(settings, [one.file]))
     if not inputs.events:
         return
@@ -182,7 +184,8 @@ def _looked(store: Warehouse, read: Found, inputs: Inputs, settings: Settings) -
     ).rows[0][0]
     # A few lines that came late are ordinary.
     if jumps * 1000 >= facts["events"] and jumps:
-        what = f"the clock jumps back by more than a day {jumps:,} times between lines that follow each other"
+        times = "once" if jumps == 1 else f"{jumps:,} times"
+        what = f"the clock jumps back by more than a day {times} between lines that follow each other"
         command = 'reportgen query "select file_no, line_no, event_time from events order by file_no, line_no"'
         yield Finding(kind="wrong", code="clock-jumps", what=what, next_command=command)
 
@@ -209,7 +212,9 @@ def _of_events(facts: dict[str, Any], look: str, prices: str | None) -> Iterator
     if not events:
         # The notice of that name says why.
         return
-    yield Finding(kind="good", code="events", what=f"{events:,} events of {facts['agents']:,} agents are read")
+    yield Finding(
+        kind="good", code="events", what=f"read: {show(events, 'events')} of {show(facts['agents'], 'agents')}"
+    )
     if flat and facts["nobody"] * 5 >= flat:
         what = f"{facts['nobody']:,} of {flat:,} events name no agent"
         yield wrong("no-agent", what, f"{look}   (then name the key in [events.fields])")

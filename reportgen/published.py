@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from reportgen.model import Build
 from reportgen.settings_values import SOURCES
 
 #: The line of report.json that tells how it was made is the first, and no longer than this.
@@ -37,6 +38,24 @@ def _build(site: Path) -> dict[str, Any]:
         return found if isinstance(found, dict) else {}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}
+
+
+def same_period(site: Path, build: Build) -> bool:
+    """Say whether the published report, if there is one, looks at the period that this build asks for.
+
+    A window that moves on with the days, and a later --as-of, are the same one.
+    """
+    before = _build(site)
+    if not before:
+        return True
+    try:
+        windows = [
+            {name: value for name, value, _ in one}.get("window") for one in (before["settings"], build.settings)
+        ]
+        asked = [before["since"], before["until"], before["as_of"] is None, windows[0]]
+    except (KeyError, TypeError, ValueError):
+        return True
+    return asked == [build.since, build.until, build.as_of is None, windows[1]]
 
 
 def events_of(site: Path) -> list[str]:

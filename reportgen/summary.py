@@ -173,16 +173,20 @@ def _first(report: Report) -> list[Line]:
     if not groups:
         return [[], [("Nothing to recommend.", "strong"), (f" {_checked(report)}", "plain")]]
     lines: list[Line] = [[]]
-    shown = 0
+    told: set[str] = set()
     for hint, some in first_things(group_views(report), _TOP):
-        note = "" if shown else "  (nothing is applied automatically)"
+        note = "" if told else "  (nothing is applied automatically)"
         lines.append([(hint_title(hint, some), "strong"), (note, "faint")])
         for view in some:
             title = clean(view.group.title, 160)
             lines.append([(f"  {view.group.total:>3}  ", _TONES[hint]), (title, "plain")])
-        shown += len(some)
-    if len(groups) > shown:
-        lines.append([(f"       and {_count(len(groups) - shown)} more", "faint")])
+        told.update(view.group.group for view in some)
+    rest = [group.decision for group in groups if group.group not in told]
+    if rest:
+        little = rest.count("reject")
+        parts = [f"and {_count(len(rest) - little)} more"] if len(rest) > little else []
+        parts += [f"and {_count(little)} not worth the effort now"] if little else []
+        lines.append([(f"       {', '.join(parts)}", "faint")])
     return lines
 
 

@@ -50,7 +50,10 @@ def test_the_summary_answers_first(fake: FakeBuilding, capsys: pytest.CaptureFix
     assert [g.decision for g in report.groups[:3]] == ["implement", "implement", "defer"]
     told = [*lines[start + 1 : later], lines[later + 1]]
     assert told == [f"  {g.total:>3}  {g.title}" for g in report.groups[:3]]
-    assert lines[later + 2].strip() == f"and {len(report.groups) - 3} more"
+    little = sum(g.decision == "reject" for g in report.groups[3:])
+    assert (
+        lines[later + 2].strip() == f"and {len(report.groups) - 3 - little} more, and {little} not worth the effort now"
+    )
     assert "Period     2026-09-17 to 2026-10-31, 44.7 days" in lines
     assert "Trend      $192.63 to $219.94 from its earlier half to its later, $1.75 to $2.11 a run" in lines
     found = sum(d.status == "found" for d in report.detectors)

@@ -193,6 +193,21 @@ def test_what_nobody_looked_for_is_not_retired(tmp_path: Path) -> None:
     assert built(folder)["retired"] == []
 
 
+def test_a_narrower_window_declares_nothing_gone(tmp_path: Path) -> None:
+    # The outlier is a month before the others.
+    rows = [event("2026-03-01T10:00:00Z", run_id="r0", cost_usd=9)]
+    rows += [event(f"2026-05-{n:02}T10:00:00Z", run_id=f"r{n}", cost_usd=1) for n in range(1, 10)]
+    folder = write_project(tmp_path, rows)
+    (found,) = [one["id"] for one in built(folder)["recommendations"] if one["detector"] == "cost_outlier"]
+    narrow = built(folder, window="21d")
+    assert found not in [one["id"] for one in narrow["recommendations"]]
+    assert narrow["retired"] == []
+    # The same window again has nothing to say of it either, nor has the whole period, in which it is.
+    assert built(folder, window="21d")["retired"] == []
+    whole = built(folder)
+    assert (found in [one["id"] for one in whole["recommendations"]], whole["retired"]) == (True, [])
+
+
 def test_strict_is_blamed_only_when_it_was_asked_for(tmp_path: Path) -> None:
     two_agents(tmp_path, files={"sql/detectors/bad.sql": "select 1"})
     with (tmp_path / "budget" / "cost-events.jsonl").open("a", encoding="utf-8") as log:

@@ -35,7 +35,8 @@ _BASIS: dict[Basis, str] = {
 def clipping(found: Recommendation, incomplete: bool = False, *, about: bool = False) -> str:
     """Return the recommendation as Markdown: title, finding, action, saving, the score's parts, the evidence.
 
-    `incomplete`: some costs of its pipeline are unknown; `about`: they are not measured. It ends with `Page: `, after which its address is to stand.
+    `incomplete`: some costs of its pipeline are unknown; `about`: they are not measured. It ends with `Page: `, after
+    which its address is to stand.
     """
     score = ", ".join(f"{label} {getattr(found.vfm, name)}" for name, label in _PARTS)
     parts = [
