@@ -73,7 +73,10 @@ def add_command(
       74  the file can't be written
     """
     from reportgen import feedbackadd, feedbackrow
+    from reportgen.names import fold
+    from reportgen.published import names_of
     from reportgen.settings import load_settings
+    from reportgen.sqlfile import near
 
     row = feedbackrow.new_row(
         pipeline=pipeline,
@@ -91,6 +94,11 @@ def add_command(
         tell(f"note: {remark}")
     if 0 < row.score < 1 and not row.score_text.endswith("%"):
         tell(f"note: {row.score_text} is less than 1 of 100; write a share as 67%.")
+    pipelines, agents = names_of(settings.site)
+    for kind, name, known in (("pipeline", row.pipeline, pipelines), ("agent", row.agent, agents)):
+        # A new one is nothing odd, unless it is nearly one that there is.
+        if fold(name) not in map(fold, known) and (hint := near(name, known)):
+            tell(f"note: there is no {kind} '{clean(name)}' in the last report{clean(hint)}")
     if as_json:
         print_json(_as_object(added, row))
     else:

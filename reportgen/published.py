@@ -67,6 +67,16 @@ def events_of(site: Path) -> list[str]:
         return []
 
 
+def names_of(site: Path) -> tuple[list[str], list[str]]:
+    """Return the pipelines and the agents of the published report."""
+    try:
+        report = json.loads((site / "data" / "report.json").read_bytes())
+        pipelines = [str(one["pipeline"]) for one in report["pipelines"]]
+        return pipelines, sorted({str(one["agent"]) for one in report["agents"]})
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return [], []
+
+
 def events_left_out(before: Sequence[str], gone: Iterable[str]) -> str | None:
     """Return what to say where a build reads no cost events at all, and the one before it read these; else None."""
     if not before:

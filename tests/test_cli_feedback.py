@@ -31,6 +31,21 @@ def test_the_command_adds_a_row_of_today_and_says_what_recurs(
     assert errors == "note: loop-exces is a tag of your own; did you mean loop-excess?\n"
 
 
+def test_a_name_that_is_nearly_one_of_the_last_report_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "cost-events.jsonl").write_text('{"agent": "Writer", "pipeline": "docs", "cost_usd": 1}\n')
+    assert main(["build", str(tmp_path), "-q"]) == 0
+    capsys.readouterr()
+    for pipeline, agent in (("docs", "writer"), ("brand-new", "somebody"), ("dosc", "writter")):
+        add = ["feedback", "add", "--pipeline", pipeline, "--agent", agent, "--score", "45", str(tmp_path)]
+        assert main(add) == 0
+    assert capsys.readouterr().err == (
+        "note: there is no pipeline 'dosc' in the last report; did you mean 'docs'?\n"
+        "note: there is no agent 'writter' in the last report; did you mean 'Writer'?\n"
+    )
+
+
 def test_the_command_speaks_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     args = [*ADD, "--date", "2026-11-01", "--pattern", "timeout", "--json", str(tmp_path)]
     for _ in range(3):
