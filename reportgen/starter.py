@@ -134,7 +134,8 @@ one with all of them, switched off. Everything has a default, so the file may be
 - Flags of `reportgen build` win over the file. Relative paths in the file start at the project directory, relative
   paths in flags at the current one. A leading `~` is the home directory.
 - An unknown table or key, or a value of another kind, is an error (exit 2): the message names the line, and the near
-  name where there is one. All of them are named at once.
+  name where there is one. All of them are named at once; what the detectors themselves refuse (a
+  parameter that one does not have, or of another kind) is told when the file is right.
 - A date alone means its whole day: `since` its first instant, `until` and `as_of` its last. A time with an offset is
   turned into UTC; without one it is UTC.
 - Decimal numbers are read exactly, never through binary floating point.

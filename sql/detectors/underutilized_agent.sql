@@ -148,7 +148,7 @@ select
     coalesce(f.first_seen, cast(f.first_reviewed as timestamp)) as first_seen,
     coalesce(f.last_seen, cast(f.last_reviewed as timestamp)) as last_seen,
     f.runs_since,
-    case when f.events = 0 and not f.only_reviewed and f.pipeline_events > 0 then 0 else f.cost end as agent_cost,
+    saving as agent_cost,
     f.in_roster
 from flagged as f
 cross join param as p
