@@ -24,10 +24,6 @@ from reportgen.names import ALL_PIPELINES, is_unassigned
 from reportgen.quickclass import dataclass
 from reportgen.render.format import show, to_decimal
 
-#: Where cost events are found that nobody names (SPEC 1).
-_FOUND = frozenset(
-    f"{place}{packed}" for place in ("budget/cost-events.jsonl", "cost-events.jsonl") for packed in ("", ".gz", ".zst")
-)
 MEASURES: tuple[Measure, ...] = ("usd", "tokens", "events")
 STATUSES: tuple[Status, ...] = ("found", "clear", "skipped", "error")
 #: A change below this share of what was before is none that a reader should act on.
@@ -369,7 +365,11 @@ def elsewhere(report: Report) -> bool:
     """Say whether there are files of cost events that a build reads only where they are named."""
     if report.build.sources or any(notice.code == "project" for notice in report.notices):
         return False
-    return any(one.kind == "events" and one.file not in _FOUND for one in report.inputs)
+    # Not above: the command line imports this room, and no input.
+    from reportgen.inputs.sources import default_places
+
+    found = default_places()
+    return any(one.kind == "events" and one.file not in found for one in report.inputs)
 
 
 def not_measured_pipelines(report: Report) -> frozenset[str]:
