@@ -31,7 +31,7 @@ EFFORTS: Final[Mapping[Effort, str]] = {"S": "small", "M": "medium", "L": "large
 BASES: Final[Mapping[Basis, str]] = {
     "measured": "measured: costs that the producer reported",
     "priced": "priced: from tokens and model",
-    "estimated": "estimated: by the producer",
+    "estimated": "estimated: by the producer, or known in tokens only",
     "unknown": "unknown",
 }
 MEASURES: Final[Mapping[Measure, str]] = {"usd": "US dollars", "tokens": "tokens", "events": "events"}

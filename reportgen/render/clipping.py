@@ -27,7 +27,7 @@ _EFFORT = {"S": "small", "M": "medium", "L": "large"}
 _BASIS: dict[Basis, str] = {
     "measured": "measured, from costs that the producer reported",
     "priced": "≈ priced from tokens and model",
-    "estimated": "≈ estimated by the producer",
+    "estimated": "≈ estimated by the producer, or known in tokens only",
     "unknown": "unknown",
 }
 
