@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from reportgen.errors import ExitCode, ReportgenError
-from reportgen.formatfile import find_formats
+from reportgen.formatfile import Format, find_formats
 from reportgen.found import Found
-from reportgen.inputs.sessions import TOOLS, has_sessions, session_files
+from reportgen.inputs.lines import LineFile
+from reportgen.inputs.sessions import TOOLS, session_files
 from reportgen.inputs.sources import Inputs, Source, find_inputs
 from reportgen.inputs.understanding import FLAT, NOT_COST, NOT_READ, understand
 from reportgen.inspecting import marts_of
@@ -114,8 +116,10 @@ def _nothing(error: ReportgenError, several: Path) -> Iterator[Finding]:
         )  # fmt: skip
         return
     for tool in TOOLS:
-        if has_sessions(tool):
+        sessions = 0
+        with contextlib.suppress(OSError):
             sessions = sum(1 for _ in session_files(tool))
+        if sessions:
             yield Finding(
                 kind="missing", code="no-input",
                 what=f"{error.what} here, but {sessions:,} session file{'s' if sessions > 1 else ''} of {tool}"
@@ -155,7 +159,8 @@ def _looked(store: Warehouse, read: Found, inputs: Inputs, settings: Settings) -
     if not inputs.events:
         return
     # What a format tells is told by its SQL, not by keys that somebody could name; its lines stand in any order.
-    flat = [str(number) for number, source in enumerate(inputs.events) if _is_flat(source, settings)]
+    formats = find_formats(settings.project)
+    flat = [str(number) for number, source in enumerate(inputs.events) if _is_flat(source, formats, settings)]
     own = f"file_no in ({', '.join(flat) or 'null'})"
     facts = store.query(
         f"""
@@ -190,9 +195,11 @@ def _looked(store: Warehouse, read: Found, inputs: Inputs, settings: Settings) -
         yield Finding(kind="wrong", code="clock-jumps", what=what, next_command=command)
 
 
-def _is_flat(source: Source, settings: Settings) -> bool:
+def _is_flat(source: Source, formats: Sequence[Format], settings: Settings) -> bool:
     """Say whether a file's first lines are flat cost events, as far as they are any."""
-    seen = understand(source.path, find_formats(settings.project), settings.fields, most=_LOOKED_AT)
+    if LineFile(source.path).is_database:
+        return False
+    seen = understand(source.path, formats, settings.fields, most=_LOOKED_AT)
     return not any(title not in (FLAT, NOT_COST, NOT_READ) for title in seen.formats)
 
 

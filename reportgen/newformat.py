@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -226,10 +225,7 @@ def _test_of(made: Draft, name: str, sql: str) -> str:
     return filled(_TEST, id=name, lines=lines, table=table)
 
 
-def _simplified(record: Record) -> Record:
-    def walk(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-        if isinstance(value, dict):
-            return {key: walk(one) for key, one in value.items()}
-        return simple(value)
-
-    return {key: walk(value) for key, value in copy.copy(record).items()}
+def _simplified(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    if isinstance(value, dict):
+        return {key: _simplified(one) for key, one in value.items()}
+    return simple(value)

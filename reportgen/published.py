@@ -61,20 +61,28 @@ def same_period(site: Path, build: Build) -> bool:
 def events_of(site: Path) -> list[str]:
     """Return the files of cost events that the published report was made from, as it calls them."""
     try:
-        report = json.loads((site / "data" / "report.json").read_bytes())
-        return [str(one["file"]) for one in report["inputs"] if one["kind"] == "events" and one["events"] > 0]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        found = _whole(site)["inputs"]
+        return [str(one["file"]) for one in found if one["kind"] == "events" and one["events"] > 0]
+    except (KeyError, TypeError):
         return []
 
 
 def names_of(site: Path) -> tuple[list[str], list[str]]:
     """Return the pipelines and the agents of the published report."""
     try:
-        report = json.loads((site / "data" / "report.json").read_bytes())
+        report = _whole(site)
         pipelines = [str(one["pipeline"]) for one in report["pipelines"]]
         return pipelines, sorted({str(one["agent"]) for one in report["agents"]})
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (KeyError, TypeError):
         return [], []
+
+
+def _whole(site: Path) -> dict[str, Any]:
+    try:
+        found = json.loads((site / "data" / "report.json").read_bytes())
+        return found if isinstance(found, dict) else {}
+    except (OSError, ValueError, RecursionError):
+        return {}
 
 
 def events_left_out(before: Sequence[str], gone: Iterable[str]) -> str | None:
